@@ -1,0 +1,272 @@
+//! What a policy is, as data. Checked once by [`Spec::check`]; afterwards nothing can fail.
+
+use crate::failure::{FailureKind, FailureSet};
+use alloc::string::String;
+
+use crate::time::Span;
+
+/// Everything one client process does about calls to one dependency.
+///
+/// `Spec::default()` does nothing at all: one attempt, no timeout, no deadline, no limits.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// The absolute deadline of a call.
+    pub deadline: Deadline,
+    /// The longest one attempt may take; `None` leaves it to the deadline. The effective timeout is
+    /// `min(attempt_timeout, remaining - retry.reserve)`.
+    pub attempt_timeout: Option<Span>,
+    /// When, how often and how soon to try again.
+    pub retry: Retry,
+    /// What bounds retries over all calls of the process.
+    pub budget: Budget,
+    /// What stops calls to a dependency that is failing.
+    pub breaker: Option<Breaker>,
+    /// What bounds calls in flight.
+    pub bulkhead: Option<Bulkhead>,
+}
+
+/// One absolute deadline per call, shared by waiting, attempts and backoff.
+///
+/// The deadline is the earliest of `now + limit` and, with `inherit`, the caller's deadline minus
+/// `slack`; with neither, `now + default`; with none of the three there is no deadline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deadline {
+    /// The longest a call may take.
+    pub limit: Option<Span>,
+    /// Used when there is no limit and the caller sent no deadline.
+    pub default: Option<Span>,
+    /// Whether the caller's deadline, when shorter, wins.
+    pub inherit: bool,
+    /// Time kept back from an inherited deadline for the way home.
+    pub slack: Span,
+    /// Whether attempts carry the deadline to the dependency.
+    pub propagate: bool,
+}
+
+impl Default for Deadline {
+    fn default() -> Self {
+        Deadline {
+            limit: None,
+            default: None,
+            inherit: true,
+            slack: Span::ZERO,
+            propagate: true,
+        }
+    }
+}
+
+/// When, how often and how soon to try again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Retry {
+    /// Attempts in all, the first included; 1 means no retries. At least 1.
+    pub max_attempts: u32,
+    /// The wait before each retry.
+    pub backoff: Backoff,
+    /// Failure kinds that may be transient.
+    pub on: FailureSet,
+    /// Failure kinds in `on` after which even an operation that is not idempotent may be retried,
+    /// since the server cannot have seen the request.
+    pub unprocessed: FailureSet,
+    /// Part of the remaining time that an attempt timeout leaves for a later backoff.
+    pub reserve: Span,
+    /// What to do about a wait the server asks for.
+    pub retry_after: RetryAfter,
+}
+
+impl Default for Retry {
+    fn default() -> Self {
+        Retry {
+            max_attempts: 1,
+            backoff: Backoff::None,
+            on: FailureSet::of(&[
+                FailureKind::ConnectRefused,
+                FailureKind::ConnectTimeout,
+                FailureKind::Unavailable,
+            ]),
+            unprocessed: FailureSet::of(&[
+                FailureKind::Dns,
+                FailureKind::ConnectRefused,
+                FailureKind::ConnectTimeout,
+            ]),
+            reserve: Span::ZERO,
+            retry_after: RetryAfter::default(),
+        }
+    }
+}
+
+/// What to do about a wait the server asks for (`Retry-After`).
+///
+/// The wait is `max(own backoff, asked)` plus `U(0, spread)`. Longer than `max`, or than what is
+/// left of the deadline: the call stops with [`crate::Stopped::RetryAfterTooLong`]; it is never shortened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RetryAfter {
+    /// Whether to look at it at all.
+    pub honour: bool,
+    /// The longest wait accepted.
+    pub max: Span,
+    /// Extra uniform wait, so that clients told the same do not all come back in one instant.
+    pub spread: Span,
+}
+
+impl Default for RetryAfter {
+    fn default() -> Self {
+        RetryAfter {
+            honour: true,
+            max: Span::MAX,
+            spread: Span::ZERO,
+        }
+    }
+}
+
+/// The wait before a retry. `n` counts retries from 0: the wait before the first is `n = 0`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Backoff {
+    /// At once.
+    #[default]
+    None,
+    /// The same each time: `delay`, then jitter.
+    Fixed {
+        /// The cap the jitter works on.
+        delay: Span,
+        /// How it is spread.
+        jitter: Jitter,
+    },
+    /// `cap = min(max, base * multiplier^n)`, then jitter.
+    Exponential {
+        /// The cap of the first retry.
+        base: Span,
+        /// Growth per retry, at least 1.
+        multiplier: f64,
+        /// The largest cap.
+        max: Span,
+        /// How it is spread.
+        jitter: Jitter,
+    },
+}
+
+/// How a backoff is spread, given its cap.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Jitter {
+    /// Exactly the cap.
+    #[default]
+    None,
+    /// `U(0, cap)`.
+    Full,
+    /// `cap/2 + U(0, cap/2)`.
+    Equal,
+    /// `min(max, U(base, 3 * previous))`, the previous wait starting at `base`.
+    Decorrelated,
+    /// `cap * U(1 - ratio, 1 + ratio)`.
+    Proportional {
+        /// 0 to 1.
+        ratio: f64,
+    },
+}
+
+/// What bounds retries over all calls of one process.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Budget {
+    /// Nothing does.
+    #[default]
+    None,
+    /// A token bucket: `ratio` tokens come in per event, a retry costs one, `burst` is both the
+    /// size of the bucket and what it starts with.
+    Ratio {
+        /// The event that earns.
+        of: BudgetEvent,
+        /// Tokens per event, above 0.
+        ratio: f64,
+        /// Bucket size, at least 1.
+        burst: f64,
+    },
+    /// Retries in the last `window` may not exceed `ratio` times the events in it, or
+    /// `floor_per_sec` times its length, whichever is more.
+    Windowed {
+        /// The event counted.
+        of: BudgetEvent,
+        /// Retries per event, 0 to 1000.
+        ratio: f64,
+        /// Length of the sliding window, at least 10 ns; kept in ten slices.
+        window: Span,
+        /// Retries per second that are always allowed.
+        floor_per_sec: f64,
+    },
+}
+
+/// What earns a retry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BudgetEvent {
+    /// Every call begun.
+    Calls,
+    /// Every call that ended well.
+    Successes,
+}
+
+/// A circuit breaker: closed, open, half-open.
+///
+/// Closed: results go into the window; once it holds `minimum_calls`, a failure rate of at least
+/// `failure_rate` or a slow rate of at least `slow_rate` opens it. Open: everything is refused for
+/// `open_for`. Half-open: `half_open_calls` trials are let through; when all have reported, the same
+/// thresholds decide between closed and open.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Breaker {
+    /// What the rates are taken over.
+    pub window: Window,
+    /// Share of failures that opens it, in (0, 1].
+    pub failure_rate: f64,
+    /// Share of slow results that opens it, in (0, 1]; `None` ignores slowness.
+    pub slow_rate: Option<f64>,
+    /// A result slower than this is slow.
+    pub slow_after: Span,
+    /// Results needed before any rate is believed, at least 1.
+    pub minimum_calls: u32,
+    /// How long it stays open.
+    pub open_for: Span,
+    /// Trials let through when half-open, at least 1.
+    pub half_open_calls: u32,
+    /// Whether each attempt is one result, or each call.
+    pub counts: Counts,
+    /// Kinds that count as failures.
+    pub on: FailureSet,
+}
+
+/// What the breaker's rates are taken over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Window {
+    /// The last so many results, at least 1.
+    Count(u32),
+    /// The results of the last so much time, kept in ten slices.
+    Time(Span),
+}
+
+/// What a policy counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Counts {
+    /// Each attempt.
+    #[default]
+    Attempts,
+    /// Each call, by how it ended.
+    Calls,
+}
+
+/// A bound on calls in flight, with a bounded waiting room in front.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bulkhead {
+    /// Permits, at least 1.
+    pub max_in_flight: u32,
+    /// Calls that may wait for a permit; 0 refuses at once.
+    pub max_waiting: u32,
+    /// The longest wait for a permit (also bounded by the deadline).
+    pub max_wait: Span,
+    /// Whether a call keeps its permit during backoff. If not, it queues anew for each attempt.
+    pub hold_during_backoff: bool,
+}
+
+/// One thing wrong with a [`Spec`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpecError {
+    /// The field, as a dotted path below the spec: `retry.backoff.max`.
+    pub field: &'static str,
+    /// What is allowed and what was given.
+    pub message: String,
+}

@@ -1,0 +1,8 @@
+//! Measuring: what is counted, and in which window.
+
+mod outcome;
+
+pub use outcome::{
+    ClientCount, Counts, EdgeCount, EdgeGauge, EdgeLatency, Ended, KINDS, Outcome, STOPS,
+    ServiceCount, ServiceGauge, Window, WindowLatency,
+};

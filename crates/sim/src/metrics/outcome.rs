@@ -1,0 +1,269 @@
+//! What a run leaves behind: plain numbers, no formatting.
+
+use hdrhistogram::Histogram;
+use seawall::{FailureKind, Stopped, Time};
+
+/// Number of failure kinds.
+pub const KINDS: usize = FailureKind::ALL.len();
+/// Number of stop reasons.
+pub const STOPS: usize = Stopped::COUNT;
+
+macro_rules! counters {
+    ($(#[$doc:meta])* $name:ident { $($(#[$fdoc:meta])* $field:ident: $ty:ty,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct $name { $($(#[$fdoc])* pub $field: $ty,)* }
+
+        impl $name {
+            /// What was counted since `earlier`, field by field.
+            #[must_use]
+            pub fn since(&self, earlier: &Self) -> Self {
+                Self { $($field: Counted::since(&self.$field, &earlier.$field),)* }
+            }
+
+            /// Adds `other`, field by field.
+            pub fn add(&mut self, other: &Self) {
+                $(Counted::add(&mut self.$field, &other.$field);)*
+            }
+        }
+    };
+}
+
+/// A number, or an array of numbers, that only grows during a run.
+trait Counted {
+    fn since(&self, earlier: &Self) -> Self;
+    fn add(&mut self, other: &Self);
+}
+
+impl Counted for u64 {
+    fn since(&self, earlier: &Self) -> Self {
+        self - earlier
+    }
+    fn add(&mut self, other: &Self) {
+        *self += other;
+    }
+}
+
+impl Counted for u128 {
+    fn since(&self, earlier: &Self) -> Self {
+        self - earlier
+    }
+    fn add(&mut self, other: &Self) {
+        *self += other;
+    }
+}
+
+impl<const N: usize> Counted for [u64; N] {
+    fn since(&self, earlier: &Self) -> Self {
+        std::array::from_fn(|i| self[i] - earlier[i])
+    }
+    fn add(&mut self, other: &Self) {
+        for (mine, theirs) in self.iter_mut().zip(other) {
+            *mine += theirs;
+        }
+    }
+}
+
+counters! {
+    /// Counted for one edge: a caller, a service and the policy between them.
+    EdgeCount {
+        /// Logical calls begun.
+        calls: u64,
+        /// Calls that ended well, in time.
+        ok: u64,
+        /// Calls given up, by reason (index: [`Stopped::index`]).
+        stopped: [u64; STOPS],
+        /// Calls given up, by the failure of their last attempt (index: `FailureKind as usize`).
+        failed: [u64; KINDS],
+        /// Attempts sent, first ones included.
+        attempts: u64,
+        /// Attempts sent that were not the first of their call.
+        retries: u64,
+        /// Attempts that failed, by kind; a timed-out one is `timeout`.
+        attempt_failed: [u64; KINDS],
+        /// Sum over ended calls of their duration, in ns.
+        latency_ns: u128,
+    }
+}
+
+counters! {
+    /// Counted for one client population.
+    ClientCount {
+        /// Iterations of the program begun.
+        iterations: u64,
+        /// Iterations in which nothing that was not optional failed.
+        iterations_ok: u64,
+        /// Iterations in which something did.
+        iterations_failed: u64,
+    }
+}
+
+counters! {
+    /// Counted for one service, over all its replicas.
+    ServiceCount {
+        /// Attempts that reached it.
+        arrived: u64,
+        /// Of those, the first of their call.
+        arrived_first: u64,
+        /// Attempts refused because the waiting room was full.
+        shed_full: u64,
+        /// Jobs dropped from the queue since their deadline had passed.
+        shed_expired: u64,
+        /// Attempts answered with a failure by a fault (errors, refused connections).
+        faulted: u64,
+        /// Jobs lost in an outage, and attempts that vanished in one.
+        lost: u64,
+        /// Jobs answered well.
+        served: u64,
+        /// Jobs answered with a failure of their own program.
+        failed: u64,
+        /// Jobs cancelled because their caller had left.
+        cancelled: u64,
+        /// Of the jobs answered, those whose caller had left already.
+        late: u64,
+        /// Worker time spent holding a job, in ns.
+        busy_ns: u128,
+        /// Of that, time spent on jobs whose caller left before the end (all of the job's worker time).
+        wasted_ns: u128,
+        /// Time integral of the number of jobs waiting, in job-ns.
+        queue_ns: u128,
+        /// Time integral of the number of jobs in the service, in job-ns.
+        inside_ns: u128,
+        /// Sum over jobs that left the service of their time inside, in ns.
+        sojourn_ns: u128,
+        /// Sum over jobs that were started of their time waiting, in ns.
+        wait_ns: u128,
+        /// Jobs started.
+        started: u64,
+        /// Jobs started that had waited.
+        waited: u64,
+    }
+}
+
+impl EdgeCount {
+    /// Calls given up, for any reason.
+    #[must_use]
+    pub fn failed_calls(&self) -> u64 {
+        self.stopped.iter().sum()
+    }
+}
+
+/// Everything counted between two instants.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    /// By index in `Scenario::clients`.
+    pub clients: Vec<ClientCount>,
+    /// By index in `Scenario::services`.
+    pub services: Vec<ServiceCount>,
+    /// By index in `Scenario::edges`.
+    pub edges: Vec<EdgeCount>,
+}
+
+/// Percentiles of call latency within one window, in ns; `None` when no call ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct WindowLatency {
+    /// Median.
+    pub p50: u64,
+    /// 99th percentile.
+    pub p99: u64,
+    /// Largest.
+    pub max: u64,
+}
+
+/// State of an edge's engines at the end of a window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EdgeGauge {
+    /// Calls in flight.
+    pub in_flight: u64,
+    /// Calling processes whose breaker is open.
+    pub breakers_open: u32,
+    /// Calling processes whose breaker is half-open.
+    pub breakers_half_open: u32,
+    /// Calling processes with a breaker.
+    pub breakers: u32,
+}
+
+/// State of a service at the end of a window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ServiceGauge {
+    /// Jobs waiting, all replicas.
+    pub queue: u64,
+    /// The most jobs waiting at any instant of the window, all replicas.
+    pub queue_max: u64,
+    /// Workers holding a job, all replicas.
+    pub workers_busy: u64,
+    /// Workers there are (faults taken off); 0 when unlimited.
+    pub workers: u64,
+}
+
+/// One measurement window.
+#[derive(Clone, Debug)]
+pub struct Window {
+    /// Where it begins.
+    pub start: Time,
+    /// Where it ends (exclusive).
+    pub end: Time,
+    /// What was counted in it.
+    pub counts: Counts,
+    /// Latency of calls that ended in it, by edge, all ends.
+    pub latency: Vec<Option<WindowLatency>>,
+    /// By edge.
+    pub edges: Vec<EdgeGauge>,
+    /// By service.
+    pub services: Vec<ServiceGauge>,
+}
+
+/// Latency of one edge over the whole measured time, in ns.
+#[derive(Clone, Debug)]
+pub struct EdgeLatency {
+    /// Calls, however they ended.
+    pub calls: Histogram<u64>,
+    /// Calls that ended well.
+    pub ok: Histogram<u64>,
+    /// Attempts that were answered or given up.
+    pub attempts: Histogram<u64>,
+    /// Attempts per call: index n counts calls that took n attempts (the last index: that many or more).
+    pub attempts_per_call: Vec<u64>,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// All of its time passed.
+    Completed,
+    /// `run.limits.events` was reached.
+    EventLimit,
+    /// `run.limits.calls` was reached.
+    CallLimit,
+    /// `run.limits.queue` was reached.
+    QueueLimit,
+}
+
+/// What a run leaves behind.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The seed it ran with.
+    pub seed: u64,
+    /// Why it ended.
+    pub ended: Ended,
+    /// Where totals begin.
+    pub measured_from: Time,
+    /// Where arrivals stopped (or the limit was reached); totals end here.
+    pub measured_to: Time,
+    /// Counted between those two.
+    pub totals: Counts,
+    /// From the start to the end of arrivals, in order.
+    pub windows: Vec<Window>,
+    /// By edge.
+    pub latency: Vec<EdgeLatency>,
+    /// Time in the service of jobs that were answered, by service, in ns.
+    pub sojourn: Vec<Histogram<u64>>,
+    /// Calls still open when the drain ended, by edge.
+    pub open: Vec<u64>,
+    /// Events handled.
+    pub events: u64,
+    /// A hash over every event handled, in order: equal hashes mean equal trajectories.
+    pub trajectory: u64,
+    /// The most calls in flight at once, all edges.
+    pub calls_in_flight_max: u64,
+}

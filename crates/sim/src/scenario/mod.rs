@@ -1,0 +1,5 @@
+//! Scenarios: what was written, and what it means.
+
+pub mod model;
+
+pub use model::Scenario;

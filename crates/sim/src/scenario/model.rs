@@ -1,0 +1,322 @@
+//! What a scenario means: names resolved to indices, units to nanoseconds, defaults filled in.
+//!
+//! Everything here has been checked; the kernel runs it without looking back. Order is the order of
+//! the file, and order is identity: `services[2]` is the third service written.
+
+use std::sync::Arc;
+
+use seawall::{Failure, FailureKind, Operation, Reply, Span, Spec, Time};
+
+use crate::arrivals::Arrivals;
+use crate::expect::Expectation;
+use crate::law::Law;
+use crate::step::{Code, Pc};
+
+/// One world, ready to run.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// How long, how finely measured, how often.
+    pub run: Run,
+    /// Populations of callers.
+    pub clients: Vec<Client>,
+    /// Everything that can be called.
+    pub services: Vec<Service>,
+    /// Named policies. Index 0 is `none`, which does nothing.
+    pub policies: Vec<Policy>,
+    /// Named links. Index 0 is `default`.
+    pub links: Vec<Link>,
+    /// Who calls whom under which policy; call sites that agree in all three share an edge.
+    pub edges: Vec<Edge>,
+    /// One entry per `call` step.
+    pub sites: Vec<CallSite>,
+    /// All programs, flat.
+    pub code: Code,
+    /// Disturbances, in the order of the file.
+    pub faults: Vec<Fault>,
+    /// What the world promises.
+    pub expect: Vec<Expectation>,
+}
+
+/// How long, how finely measured, how often.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// Arrivals stop here.
+    pub duration: Span,
+    /// Length of a measurement window.
+    pub window: Span,
+    /// Totals count from here; windows are written from the start.
+    pub warmup: Span,
+    /// How long open calls may take to end after `duration`; what is still open then is counted `open`.
+    pub drain: Span,
+    /// The seed of replication 0.
+    pub seed: u64,
+    /// Runs with consecutive seeds.
+    pub replications: u32,
+    /// Bounds whose reaching ends the run by name.
+    pub limits: Limits,
+}
+
+/// Bounds whose reaching ends the run by name, with what was computed kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Events handled.
+    pub events: u64,
+    /// Calls in flight at once, all layers.
+    pub calls: u64,
+    /// Jobs waiting at any one service.
+    pub queue: u64,
+}
+
+/// A population of callers.
+#[derive(Clone, Debug)]
+pub struct Client {
+    /// As in the file.
+    pub name: String,
+    /// Processes, each with its own budget, breaker and bulkhead.
+    pub instances: u32,
+    /// What starts an iteration.
+    pub source: Source,
+    /// What an iteration does, by operation; one is drawn by weight.
+    pub operations: Vec<ClientOperation>,
+}
+
+/// What starts an iteration of a client's program.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// Arrivals from outside, each given to a random instance. The world keeps coming whatever happens.
+    Open(Arrivals),
+    /// Each instance runs its program again and again; the first run starts after a draw of `start`.
+    Loop {
+        /// When each instance starts.
+        start: Law,
+    },
+}
+
+/// One of the things a client does.
+#[derive(Clone, Debug)]
+pub struct ClientOperation {
+    /// As in the file; `default` when there is only one.
+    pub name: String,
+    /// Share of iterations, in (0, 1]; all of a client's sum to 1.
+    pub weight: f64,
+    /// Its program.
+    pub entry: Pc,
+}
+
+/// Something that can be called.
+#[derive(Clone, Debug)]
+pub struct Service {
+    /// As in the file.
+    pub name: String,
+    /// Copies, each with its own queue and workers.
+    pub replicas: u32,
+    /// How an attempt finds its replica.
+    pub balance: Balance,
+    /// Workers per replica; `None` is unlimited.
+    pub concurrency: Option<u32>,
+    /// Waiting room per replica.
+    pub queue: Queue,
+    /// Whether a job keeps its worker while it waits for a call or a delay.
+    pub holds_worker: bool,
+    /// Whether a job ends when its caller has left.
+    pub honours_cancellation: bool,
+    /// What it does, by operation. Index 0 serves callers that name none.
+    pub operations: Vec<ServiceOperation>,
+}
+
+/// One of the things a service does.
+#[derive(Clone, Debug)]
+pub struct ServiceOperation {
+    /// As in the file; `default` when there is only one.
+    pub name: String,
+    /// What callers may assume about it.
+    pub semantics: Operation,
+    /// Its program.
+    pub entry: Pc,
+}
+
+/// How an attempt finds its replica.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Balance {
+    /// In turn.
+    #[default]
+    RoundRobin,
+    /// Uniformly at random.
+    Random,
+    /// The one with the fewest jobs; ties go to the first.
+    LeastInFlight,
+    /// The better of two drawn at random.
+    PowerOfTwo,
+}
+
+/// A replica's waiting room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Queue {
+    /// Places, not counting those in service; `None` is unlimited.
+    pub capacity: Option<u32>,
+    /// Who is next.
+    pub discipline: Discipline,
+}
+
+/// Who is next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Discipline {
+    /// Longest waiting first.
+    #[default]
+    Fifo,
+    /// Shortest waiting first.
+    Lifo,
+    /// Longest waiting first, but a job whose deadline has passed is dropped instead of started.
+    DeadlineDrop,
+}
+
+/// A named policy.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    /// As in the file.
+    pub name: String,
+    /// What it does.
+    pub spec: Arc<Spec>,
+}
+
+/// A way between caller and service, taken by requests and by responses.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// As in the file.
+    pub name: String,
+    /// One way.
+    pub delay: Law,
+    /// Probability that a request vanishes: the server never sees it.
+    pub lose_request: f64,
+    /// Probability that a response vanishes: the server did the work.
+    pub lose_response: f64,
+}
+
+/// Who makes a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Caller {
+    /// `clients[i]`.
+    Client(u32),
+    /// `services[i]`, one process per replica.
+    Service(u32),
+}
+
+/// Caller, service and policy: what shares one engine per calling process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// Who calls.
+    pub caller: Caller,
+    /// Index into `services`.
+    pub service: u32,
+    /// Index into `policies`.
+    pub policy: u32,
+}
+
+/// One `call` step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallSite {
+    /// Index into `edges`.
+    pub edge: u32,
+    /// Index into the service's `operations`.
+    pub operation: u32,
+    /// Index into `links`.
+    pub link: u32,
+    /// Whether the program goes on when the call fails.
+    pub optional: bool,
+}
+
+/// A disturbance on the timeline.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    /// When it begins.
+    pub at: Time,
+    /// When it is over; `None` is never.
+    pub until: Option<Time>,
+    /// What it does.
+    pub kind: FaultKind,
+}
+
+/// What a fault does while it lasts.
+#[derive(Clone, Debug)]
+pub enum FaultKind {
+    /// Work started meanwhile takes `factor` times as long.
+    Slow {
+        /// Index into `services`.
+        service: u32,
+        /// At least 0; 0 is instantaneous.
+        factor: f64,
+    },
+    /// A share of attempts is answered with a failure instead of being worked on.
+    Errors {
+        /// Index into `services`.
+        service: u32,
+        /// 0 to 1.
+        share: f64,
+        /// What they get.
+        failure: Failure,
+    },
+    /// A share of the workers of each replica is gone (rounded to whole workers, running work ends first).
+    LoseCapacity {
+        /// Index into `services`.
+        service: u32,
+        /// 0 to 1.
+        share: f64,
+    },
+    /// Nothing answers: requests vanish, running and queued jobs are lost.
+    Outage {
+        /// Index into `services`.
+        service: u32,
+    },
+    /// Connections are refused at once.
+    Refuse {
+        /// Index into `services`.
+        service: u32,
+    },
+    /// A client's arrivals come `factor` times as often.
+    Load {
+        /// Index into `clients`.
+        client: u32,
+        /// At least 0.
+        factor: f64,
+    },
+    /// Retries under a policy are switched off.
+    KillSwitch {
+        /// Index into `policies`.
+        policy: u32,
+    },
+}
+
+impl FaultKind {
+    /// The word used in scenarios and reports.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            FaultKind::Slow { .. } => "slow",
+            FaultKind::Errors { .. } => "errors",
+            FaultKind::LoseCapacity { .. } => "lose_capacity",
+            FaultKind::Outage { .. } => "outage",
+            FaultKind::Refuse { .. } => "refuse",
+            FaultKind::Load { .. } => "load",
+            FaultKind::KillSwitch { .. } => "kill_switch",
+        }
+    }
+}
+
+/// What a service answers by default when a call it depends on failed.
+///
+/// Running out of time below is running out of time here; everything that is the dependency's fault
+/// or a local refusal is `Unavailable`; a wrong request stays wrong.
+#[must_use]
+pub fn answer_for_failed_call(last: Option<FailureKind>) -> Reply {
+    let kind = match last {
+        Some(FailureKind::Timeout | FailureKind::DeadlineExceeded) => FailureKind::DeadlineExceeded,
+        Some(
+            kind @ (FailureKind::Invalid
+            | FailureKind::Conflict
+            | FailureKind::PermissionDenied
+            | FailureKind::Internal),
+        ) => kind,
+        _ => FailureKind::Unavailable,
+    };
+    Reply::Failed(kind.into())
+}
