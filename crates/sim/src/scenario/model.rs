@@ -15,6 +15,10 @@ use crate::step::{Code, Pc};
 /// One world, ready to run.
 #[derive(Clone, Debug)]
 pub struct Scenario {
+    /// What the story is called; empty if the file gives no title.
+    pub title: String,
+    /// What the story tells; empty if the file does not say.
+    pub description: String,
     /// How long, how finely measured, how often.
     pub run: Run,
     /// Populations of callers.
@@ -54,6 +58,9 @@ pub struct Run {
     pub replications: u32,
     /// Bounds whose reaching ends the run by name.
     pub limits: Limits,
+    /// When the world is disturbed, if the file says so itself (a spike in a profile is no fault);
+    /// otherwise it is from the begin of the first fault to the end of the last.
+    pub trigger: Option<(Time, Time)>,
 }
 
 /// Bounds whose reaching ends the run by name, with what was computed kept.

@@ -1,0 +1,63 @@
+//! What programs are compiled to: instructions in one flat array, with side tables.
+
+use seawall::Reply;
+
+use crate::law::Law;
+
+/// An address in [`Code::instrs`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pc(pub u32);
+
+/// All programs of a scenario.
+#[derive(Clone, Debug, Default)]
+pub struct Code {
+    /// The instructions of all programs, one after the other.
+    pub instrs: Vec<Instr>,
+    /// Laws named by `Work` and `Delay`.
+    pub laws: Vec<Law>,
+    /// Branch starts of `Parallel`.
+    pub branches: Vec<Pc>,
+    /// Arms of `Choose`: cumulative weight (the last is 1) and start.
+    pub arms: Vec<(f64, Pc)>,
+    /// Answers of `Respond`.
+    pub replies: Vec<Reply>,
+}
+
+/// One instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Instr {
+    /// Needs a worker for a draw of `laws[.0]`, stretched by `slow` faults.
+    Work(u32),
+    /// Waits for a draw of `laws[.0]` without working.
+    Delay(u32),
+    /// Makes the call of `sites[.0]` and waits for it.
+    Call(u32),
+    /// Runs `count` blocks starting at `branches[first..]` side by side, each ending in `End`; goes on
+    /// when all have ended. One that fails fails the program.
+    Parallel {
+        /// Index into `branches`.
+        first: u32,
+        /// How many.
+        count: u32,
+    },
+    /// Jumps to one of `arms[first..first + count]`, drawn by weight; each arm ends in `Jump`.
+    Choose {
+        /// Index into `arms`.
+        first: u32,
+        /// How many.
+        count: u32,
+    },
+    /// Runs the block at `body` (ending in `End`) `times` times, one after the other.
+    Repeat {
+        /// At least 1.
+        times: u32,
+        /// Start of the block.
+        body: Pc,
+    },
+    /// Goes on elsewhere.
+    Jump(Pc),
+    /// Answers the caller now with `replies[.0]`; what follows runs without anybody waiting.
+    Respond(u32),
+    /// Ends the block.
+    End,
+}
