@@ -4,5 +4,6 @@ pub mod arrivals;
 pub mod expect;
 pub mod law;
 pub mod metrics;
+pub mod rng;
 pub mod scenario;
 pub mod step;

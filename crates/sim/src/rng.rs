@@ -1,0 +1,280 @@
+//! Random streams: one generator per purpose and entity.
+//!
+//! Every entity draws from streams of its own, named by what the draw is for and by whom. Adding a
+//! client, a service or an observer therefore never changes what another one draws, and two runs that
+//! differ only in a policy meet the same arrivals and the same work (common random numbers).
+//!
+//! The generator is PCG XSL-RR 128/64 ([`rand_pcg::Pcg64`], the variant numpy calls `PCG64`; O'Neill
+//! 2014). Its state is filled by [`SplitMix64`] (Steele, Lea and Flood 2014) from a hash of the names.
+
+use rand_core::Rng;
+use rand_pcg::Pcg64;
+use seawall::Entropy;
+
+/// What a stream is drawn for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Purpose {
+    /// When work arrives from outside.
+    Arrivals,
+    /// Which instance of a client takes an arrival, and which operation it is.
+    Assign,
+    /// How much work a job is.
+    Work,
+    /// How long a program waits.
+    Delay,
+    /// Which arm of a choice a program takes.
+    Choose,
+    /// How long a message is under way.
+    Link,
+    /// Whether a message is lost.
+    Loss,
+    /// Which replica gets an attempt.
+    Balance,
+    /// What a policy draws: the jitter of its backoff.
+    Jitter,
+    /// Whom a fault hits.
+    Fault,
+    /// When the instances of a closed loop start.
+    Start,
+}
+
+impl Purpose {
+    /// The word that enters the seed. It is part of the determinism contract: changing it changes draws.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Purpose::Arrivals => "arrivals",
+            Purpose::Assign => "assign",
+            Purpose::Work => "work",
+            Purpose::Delay => "delay",
+            Purpose::Choose => "choose",
+            Purpose::Link => "link",
+            Purpose::Loss => "loss",
+            Purpose::Balance => "balance",
+            Purpose::Jitter => "jitter",
+            Purpose::Fault => "fault",
+            Purpose::Start => "start",
+        }
+    }
+}
+
+/// A reproducible source of random numbers. A clone continues exactly as the original would.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stream(Pcg64);
+
+impl Stream {
+    /// The stream of `name` for `purpose` under a master seed.
+    ///
+    /// Seed, purpose and name are hashed word by word with the finaliser of SplitMix64; each text is
+    /// followed by its length, so that no two combinations read the same. Four further SplitMix64
+    /// outputs are the generator's state and increment.
+    #[must_use]
+    pub fn new(seed: u64, purpose: Purpose, name: &str) -> Stream {
+        let hash = absorb(absorb(mix(seed), purpose.name()), name);
+        let mut words = SplitMix64(hash);
+        let mut wide = || (u128::from(words.next_u64()) << 64) | u128::from(words.next_u64());
+        let state = wide();
+        let increment = wide();
+        Stream(Pcg64::new(state, increment))
+    }
+
+    /// Uniform on `(0, 1]` with 53 bits, for logarithms and reciprocals.
+    #[inline]
+    pub fn unit_open(&mut self) -> f64 {
+        1.0 - self.unit()
+    }
+
+    /// Uniform on `0..n` without bias (Lemire 2019); 0 when `n` is 0.
+    ///
+    /// Takes one draw, and a further one with probability below `n / 2^64`.
+    #[inline]
+    pub fn below(&mut self, n: u64) -> u64 {
+        let mut product = u128::from(self.next_u64()) * u128::from(n);
+        if (product as u64) < n {
+            let threshold = n.wrapping_neg() % n;
+            while (product as u64) < threshold {
+                product = u128::from(self.next_u64()) * u128::from(n);
+            }
+        }
+        (product >> 64) as u64
+    }
+
+    /// True with probability `p`: never at 0 or below, always at 1 or above.
+    ///
+    /// Takes one draw whatever `p` is, so that runs which differ in `p` stay paired.
+    #[inline]
+    pub fn bernoulli(&mut self, p: f64) -> bool {
+        self.unit() < p
+    }
+}
+
+impl Entropy for Stream {
+    #[inline]
+    fn next_u64(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+}
+
+/// A small generator for filling state and for expanding one draw into several (Steele, Lea and
+/// Flood 2014).
+#[derive(Clone, Debug)]
+pub(crate) struct SplitMix64(pub(crate) u64);
+
+impl Entropy for SplitMix64 {
+    #[inline]
+    fn next_u64(&mut self) -> u64 {
+        let output = mix(self.0);
+        self.0 = self.0.wrapping_add(GOLDEN);
+        output
+    }
+}
+
+/// 2^64 divided by the golden ratio, odd.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// One SplitMix64 step and its finaliser: a bijection in which every input bit moves every output bit.
+#[inline]
+const fn mix(word: u64) -> u64 {
+    let word = word.wrapping_add(GOLDEN);
+    let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ (word >> 31)
+}
+
+fn absorb(hash: u64, text: &str) -> u64 {
+    let hash = text.as_bytes().chunks(8).fold(hash, |hash, chunk| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        mix(hash ^ u64::from_le_bytes(word))
+    });
+    mix(hash ^ text.len() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draws(stream: &mut impl Entropy, n: usize) -> Vec<u64> {
+        (0..n).map(|_| stream.next_u64()).collect()
+    }
+
+    #[test]
+    fn splitmix64_gives_the_published_vector() {
+        let expected = [
+            6_457_827_717_110_365_317,
+            3_203_168_211_198_807_973,
+            9_817_491_932_198_370_423,
+            4_593_380_528_125_082_431,
+            16_408_922_859_458_223_821,
+            7_804_594_928_223_864_054,
+            10_895_525_637_215_051_397,
+            5_078_158_048_327_840_177,
+        ];
+        assert_eq!(draws(&mut SplitMix64(1_234_567), 8), expected);
+    }
+
+    #[test]
+    fn the_generator_is_numpys_pcg64() {
+        // numpy: PCG64 with this raw state and increment, `random_raw(8)`.
+        let (state, increment) = (
+            0x0123_4567_89ab_cdef_0123_4567_89ab_cdef_u128,
+            0x1_b47c_7397_2972_b7b7_u128,
+        );
+        let expected = [
+            5_185_033_161_393_890_246,
+            11_876_109_888_109_622_758,
+            713_201_576_367_549_086,
+            6_778_799_409_034_508_924,
+            15_079_706_914_626_085_556,
+            17_185_493_942_002_768_459,
+            13_723_526_931_817_863_837,
+            11_787_223_555_748_769_158,
+        ];
+        // `Pcg64::new` sets the state to `(seed + increment) * multiplier + increment`; undo that.
+        const MULTIPLIER: u128 = 0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645;
+        let inverse = (0..7).fold(1u128, |x, _| {
+            x.wrapping_mul(2u128.wrapping_sub(MULTIPLIER.wrapping_mul(x)))
+        });
+        let seed = state
+            .wrapping_sub(increment)
+            .wrapping_mul(inverse)
+            .wrapping_sub(increment);
+        assert_eq!(
+            draws(&mut Stream(Pcg64::new(seed, increment >> 1)), 8),
+            expected
+        );
+    }
+
+    #[test]
+    fn the_same_names_give_the_same_stream_and_any_other_a_different_one() {
+        let base = draws(&mut Stream::new(1, Purpose::Work, "api"), 4);
+        assert_eq!(base, draws(&mut Stream::new(1, Purpose::Work, "api"), 4));
+        for other in [
+            Stream::new(2, Purpose::Work, "api"),
+            Stream::new(1, Purpose::Link, "api"),
+            Stream::new(1, Purpose::Work, "apj"),
+            Stream::new(1, Purpose::Work, "api\0"),
+            Stream::new(1, Purpose::Work, ""),
+        ] {
+            let other = draws(&mut other.clone(), 4);
+            assert!(base.iter().zip(&other).all(|(a, b)| a != b), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn seeding_is_part_of_the_contract() {
+        // From a second implementation, in Python. Changing any of these changes every trajectory: a versioned event.
+        let first = |seed, purpose, name| Stream::new(seed, purpose, name).next_u64();
+        assert_eq!(
+            first(0, Purpose::Arrivals, "web"),
+            6_324_038_075_184_271_600
+        );
+        assert_eq!(
+            first(42, Purpose::Jitter, "a name longer than a word"),
+            15_044_407_286_847_886_662
+        );
+    }
+
+    #[test]
+    fn bounded_draws_are_uniform_and_in_range() {
+        let mut stream = Stream::new(3, Purpose::Balance, "api");
+        assert_eq!(stream.below(0), 0);
+        assert_eq!(stream.below(1), 0);
+        let mut counts = [0u32; 6];
+        let n = 60_000;
+        for _ in 0..n {
+            counts[stream.below(6) as usize] += 1;
+        }
+        let expected = f64::from(n) / 6.0;
+        let chi2: f64 = counts
+            .iter()
+            .map(|&count| (f64::from(count) - expected) * (f64::from(count) - expected) / expected)
+            .sum();
+        // 99.9 % quantile of chi-squared with 5 degrees of freedom.
+        assert!(chi2 < 20.515, "chi-squared {chi2}");
+        // Without rejection a bound of 3/4 of the range would give residues 1/2, 1/4 and 1/4.
+        let n = 30_000;
+        let zeros = (0..n).filter(|_| stream.below(3 << 62) % 3 == 0).count();
+        // 10 000 ± 3.3 standard deviations of 81.6.
+        assert!((9_730..=10_270).contains(&zeros), "{zeros}");
+    }
+
+    #[test]
+    fn a_probability_takes_one_draw_whatever_it_is() {
+        let mut stream = Stream::new(4, Purpose::Loss, "link");
+        let mut reference = stream.clone();
+        assert!(!stream.bernoulli(0.0) && !stream.bernoulli(-1.0) && !stream.bernoulli(f64::NAN));
+        assert!(stream.bernoulli(1.0) && stream.bernoulli(2.0));
+        draws(&mut reference, 5);
+        assert_eq!(stream, reference);
+        let hits = (0..100_000).filter(|_| stream.bernoulli(0.3)).count();
+        // 30 000 ± 3.3 standard deviations of 145.
+        assert!((29_522..=30_478).contains(&hits), "{hits}");
+    }
+
+    #[test]
+    fn open_units_are_never_zero() {
+        let mut stream = Stream::new(5, Purpose::Work, "api");
+        assert!((0..10_000).all(|_| (f64::MIN_POSITIVE..=1.0).contains(&stream.unit_open())));
+    }
+}
