@@ -123,8 +123,10 @@ counters! {
         late: u64,
         /// Worker time spent holding a job, in ns.
         busy_ns: u128,
-        /// Of that, time spent on jobs whose caller left before the end (all of the job's worker time).
+        /// Of that, time spent for callers that had left.
         wasted_ns: u128,
+        /// Of that, time spent before the caller left, on jobs whose answer nobody waited for any more.
+        discarded_ns: u128,
         /// Time integral of the number of jobs waiting, in job-ns.
         queue_ns: u128,
         /// Time integral of the number of jobs in the service, in job-ns.
@@ -157,6 +159,21 @@ pub struct Counts {
     pub services: Vec<ServiceCount>,
     /// By index in `Scenario::edges`.
     pub edges: Vec<EdgeCount>,
+}
+
+impl Counts {
+    /// What was counted since `earlier`.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        fn each<T>(now: &[T], then: &[T], since: fn(&T, &T) -> T) -> Vec<T> {
+            now.iter().zip(then).map(|(now, then)| since(now, then)).collect()
+        }
+        Counts {
+            clients: each(&self.clients, &earlier.clients, ClientCount::since),
+            services: each(&self.services, &earlier.services, ServiceCount::since),
+            edges: each(&self.edges, &earlier.edges, EdgeCount::since),
+        }
+    }
 }
 
 /// Percentiles of call latency within one window, in ns; `None` when no call ended.
@@ -250,8 +267,11 @@ pub struct Outcome {
     pub measured_from: Time,
     /// Where arrivals stopped (or the limit was reached); totals end here.
     pub measured_to: Time,
-    /// Counted between those two.
+    /// Counted between those two. For rates and shares of time.
     pub totals: Counts,
+    /// Counted from `measured_from` to the very end, when calls begun in time have ended. For shares of
+    /// calls and for amplification, which would otherwise miss what was under way.
+    pub drained: Counts,
     /// From the start to the end of arrivals, in order.
     pub windows: Vec<Window>,
     /// By edge.
