@@ -193,6 +193,12 @@ impl FailureSet {
         FailureSet(self.0 | 1 << kind as u8)
     }
 
+    /// The kinds that are in both sets.
+    #[must_use]
+    pub const fn and(self, other: FailureSet) -> FailureSet {
+        FailureSet(self.0 & other.0)
+    }
+
     /// Whether nothing is in it.
     #[must_use]
     pub const fn is_empty(self) -> bool {

@@ -69,6 +69,8 @@ pub struct Retry {
     pub unprocessed: FailureSet,
     /// Part of the remaining time that an attempt timeout leaves for a later backoff.
     pub reserve: Span,
+    /// A retry is not begun with less time than this left after its wait.
+    pub min_attempt: Span,
     /// What to do about a wait the server asks for.
     pub retry_after: RetryAfter,
 }
@@ -89,6 +91,7 @@ impl Default for Retry {
                 FailureKind::ConnectTimeout,
             ]),
             reserve: Span::ZERO,
+            min_attempt: Span::ZERO,
             retry_after: RetryAfter::default(),
         }
     }

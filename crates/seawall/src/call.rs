@@ -1,0 +1,99 @@
+//! One call on its way: where it is, and what it remembers.
+
+use crate::action::Stopped;
+use crate::backoff::Progress;
+use crate::breaker::Permit;
+use crate::budget::Grant;
+use crate::bulkhead::Place;
+use crate::failure::{FailureKind, FailureSet, Phase};
+use crate::request::CallKey;
+use crate::time::{Span, Time};
+
+/// One logical call between [`crate::Client::begin`] and [`crate::Action::Finish`].
+///
+/// Plain data of at most 96 bytes without heap, kept wherever the driver likes. It is meant to be
+/// moved, not doubled: two copies driven on would give the same permits back twice.
+#[derive(Clone, Copy, Debug)]
+pub struct Call {
+    pub(crate) key: CallKey,
+    /// `Time::MAX`: none.
+    pub(crate) deadline: Time,
+    /// `Time::MAX`: none.
+    pub(crate) timer: Time,
+    pub(crate) began: Time,
+    pub(crate) state: State,
+    pub(crate) backoff: Progress,
+    /// Attempts sent.
+    pub(crate) attempts: u32,
+    /// Kinds that policy and operation together retry.
+    pub(crate) retry_on: FailureSet,
+    pub(crate) grant: Option<Grant>,
+    pub(crate) permit: Option<Permit>,
+    pub(crate) last: Option<(FailureKind, Phase)>,
+    pub(crate) idempotent: bool,
+    /// Whether it holds a bulkhead permit.
+    pub(crate) inside: bool,
+}
+
+/// Where a call is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Nothing was decided yet.
+    New,
+    /// In line for a bulkhead permit.
+    Waiting(Place),
+    /// An attempt is out.
+    Sent { at: Time },
+    /// An attempt failed and nobody decided yet what to do about it. `abandon`: the driver has to be
+    /// told first that nobody waits for it.
+    Failed { asked: Span, abandon: bool },
+    /// The wait before a retry.
+    Backoff,
+    /// The wait is over.
+    Ready,
+    /// The end is decided, the driver not told.
+    Ending {
+        stopped: Option<Stopped>,
+        abandon: bool,
+    },
+    /// The driver was told.
+    Over,
+}
+
+impl Call {
+    /// The next instant at which [`crate::Client::on_timer`] must be called; `None`: only a reply (or a permit)
+    /// brings this call on. May change with every verb that takes the call.
+    #[inline]
+    #[must_use]
+    pub fn timer(&self) -> Option<Time> {
+        (self.timer != Time::MAX).then_some(self.timer)
+    }
+
+    /// Whether [`crate::Action::Finish`] has been handed out.
+    #[inline]
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.state == State::Over
+    }
+
+    /// The driver's name for it.
+    #[inline]
+    #[must_use]
+    pub fn key(&self) -> CallKey {
+        self.key
+    }
+
+    /// Attempts sent so far.
+    #[inline]
+    #[must_use]
+    pub fn attempts(&self) -> u32 {
+        self.attempts
+    }
+
+    /// The absolute deadline, if it has one.
+    #[inline]
+    #[must_use]
+    pub fn deadline(&self) -> Option<Time> {
+        (self.deadline != Time::MAX).then_some(self.deadline)
+    }
+}

@@ -1,0 +1,187 @@
+//! What a [`Spec`] may say. All problems at once, each with its field, what is allowed and what was given.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Display;
+
+use crate::spec::{Backoff, Breaker, Budget, Bulkhead, Jitter, Retry, Spec, SpecError, Window};
+use crate::time::Span;
+
+/// The largest ring a breaker keeps, in results: 250 kB.
+const LARGEST_RING: u32 = 1_000_000;
+/// The largest token bucket, in tokens.
+const LARGEST_BURST: f64 = 1e9;
+/// Ten slices of at least 1 ns.
+const SHORTEST_WINDOW: Span = Span(10);
+
+pub(crate) fn problems(spec: &Spec) -> Vec<SpecError> {
+    let mut found = Found(Vec::new());
+    if let Some(limit) = spec.deadline.limit {
+        found.span_above_zero("deadline.limit", limit);
+    }
+    if let Some(default) = spec.deadline.default {
+        found.span_above_zero("deadline.default", default);
+    }
+    if let Some(timeout) = spec.attempt_timeout {
+        found.span_above_zero("attempt_timeout", timeout);
+    }
+    retry(&spec.retry, &mut found);
+    budget(&spec.budget, &mut found);
+    if let Some(spec) = &spec.breaker {
+        breaker(spec, &mut found);
+    }
+    if let Some(spec) = &spec.bulkhead {
+        bulkhead(spec, &mut found);
+    }
+    found.0
+}
+
+fn retry(retry: &Retry, found: &mut Found) {
+    found.at_least_one("retry.max_attempts", retry.max_attempts);
+    match &retry.backoff {
+        Backoff::None => {}
+        Backoff::Fixed { jitter: spread, .. } => {
+            jitter(*spread, found);
+            if *spread == Jitter::Decorrelated {
+                found.add(
+                    "retry.backoff.jitter",
+                    "decorrelated needs a base and a max: use it with exponential, not with fixed",
+                );
+            }
+        }
+        Backoff::Exponential {
+            base,
+            multiplier,
+            max,
+            jitter: spread,
+        } => {
+            found.span_above_zero("retry.backoff.base", *base);
+            // NaN is not allowed either, hence not the other way round.
+            if !(*multiplier >= 1.0 && multiplier.is_finite()) {
+                found.expected(
+                    "retry.backoff.multiplier",
+                    "a number of at least 1",
+                    multiplier,
+                );
+            }
+            if max < base {
+                found.expected("retry.backoff.max", format!("at least base ({base})"), max);
+            }
+            jitter(*spread, found);
+        }
+    }
+}
+
+fn jitter(jitter: Jitter, found: &mut Found) {
+    if let Jitter::Proportional { ratio } = jitter {
+        found.within("retry.backoff.jitter.ratio", ratio, 0.0, 1.0);
+    }
+}
+
+fn budget(budget: &Budget, found: &mut Found) {
+    match *budget {
+        Budget::None => {}
+        Budget::Ratio { ratio, burst, .. } => {
+            if !(ratio > 0.0 && ratio <= 1000.0) {
+                found.expected("budget.ratio", "above 0, at most 1000", ratio);
+            }
+            found.within("budget.burst", burst, 1.0, LARGEST_BURST);
+        }
+        Budget::Windowed {
+            ratio,
+            window,
+            floor_per_sec,
+            ..
+        } => {
+            found.within("budget.ratio", ratio, 0.0, 1000.0);
+            found.window("budget.window", window);
+            found.within("budget.floor_per_sec", floor_per_sec, 0.0, 1e9);
+        }
+    }
+}
+
+fn breaker(breaker: &Breaker, found: &mut Found) {
+    match breaker.window {
+        Window::Count(size) => {
+            if !(1..=LARGEST_RING).contains(&size) {
+                found.expected(
+                    "breaker.window",
+                    format!("1 to {LARGEST_RING} results"),
+                    size,
+                );
+            } else if breaker.minimum_calls > size {
+                found.expected(
+                    "breaker.minimum_calls",
+                    format!("at most the window ({size} results), or it never opens"),
+                    breaker.minimum_calls,
+                );
+            }
+        }
+        Window::Time(length) => found.window("breaker.window", length),
+    }
+    found.rate("breaker.failure_rate", breaker.failure_rate);
+    if let Some(rate) = breaker.slow_rate {
+        found.rate("breaker.slow_rate", rate);
+    }
+    found.at_least_one("breaker.minimum_calls", breaker.minimum_calls);
+    found.span_above_zero("breaker.open_for", breaker.open_for);
+    found.at_least_one("breaker.half_open_calls", breaker.half_open_calls);
+}
+
+fn bulkhead(bulkhead: &Bulkhead, found: &mut Found) {
+    found.at_least_one("bulkhead.max_in_flight", bulkhead.max_in_flight);
+    if bulkhead.max_waiting > 0 && bulkhead.max_wait == Span::ZERO {
+        found.expected(
+            "bulkhead.max_wait",
+            format!("above 0, since {} may wait", bulkhead.max_waiting),
+            bulkhead.max_wait,
+        );
+    }
+}
+
+struct Found(Vec<SpecError>);
+
+impl Found {
+    fn add(&mut self, field: &'static str, message: impl Into<String>) {
+        self.0.push(SpecError {
+            field,
+            message: message.into(),
+        });
+    }
+
+    fn expected(&mut self, field: &'static str, allowed: impl Display, got: impl Display) {
+        self.add(field, format!("must be {allowed}; got {got}"));
+    }
+
+    fn span_above_zero(&mut self, field: &'static str, span: Span) {
+        if span == Span::ZERO {
+            self.expected(field, "above 0", span);
+        }
+    }
+
+    fn window(&mut self, field: &'static str, span: Span) {
+        if span < SHORTEST_WINDOW {
+            self.expected(field, format!("at least {SHORTEST_WINDOW}"), span);
+        }
+    }
+
+    fn at_least_one(&mut self, field: &'static str, count: u32) {
+        if count == 0 {
+            self.expected(field, "at least 1", count);
+        }
+    }
+
+    /// NaN is outside every range.
+    fn within(&mut self, field: &'static str, value: f64, low: f64, high: f64) {
+        if !(low..=high).contains(&value) {
+            self.expected(field, format!("{low} to {high}"), value);
+        }
+    }
+
+    fn rate(&mut self, field: &'static str, rate: f64) {
+        if !(rate > 0.0 && rate <= 1.0) {
+            self.expected(field, "above 0, at most 1", rate);
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Whether a failed attempt is tried again: six conditions, each with the reason that names it.
+
+use crate::action::Stopped;
+use crate::breaker::Circuit;
+use crate::budget::Account;
+use crate::call::Call;
+use crate::deadline::remaining;
+use crate::entropy::Entropy;
+use crate::failure::Phase;
+use crate::spec::Spec;
+use crate::time::{Span, Time};
+
+/// What the decision is taken on, besides the call itself.
+pub(crate) struct Shared<'a> {
+    pub(crate) spec: &'a Spec,
+    pub(crate) kill_switch: bool,
+    pub(crate) budget: &'a mut Account,
+    /// The breaker, when each attempt needs its leave.
+    pub(crate) breaker: Option<&'a Circuit>,
+}
+
+/// The wait before the retry, or the first condition that does not hold.
+///
+/// 1. The failure may be transient: its kind is retried by the policy and by the operation.
+/// 2. The operation is idempotent, or the server cannot have seen the request: its kind is in
+///    `unprocessed`, or it failed in a phase before sending.
+/// 3. Attempts are left, and retries are not switched off.
+/// 4. The wait the server asked for is within the longest accepted.
+/// 5. After the wait there is time left for an attempt.
+/// 6. The breaker is not known to refuse then, and the budget grants a retry. (The breaker is asked
+///    for good, and the bulkhead, when the attempt is sent.)
+///
+/// The budget comes last, so that it pays only for what nothing else forbids.
+pub(crate) fn retry_wait(
+    call: &mut Call,
+    now: Time,
+    asked: Span,
+    shared: Shared<'_>,
+    entropy: &mut impl Entropy,
+) -> Result<Span, Stopped> {
+    let retry = &shared.spec.retry;
+    let remaining = remaining(call.deadline, now);
+    if remaining == Span::ZERO {
+        return Err(Stopped::DeadlineExceeded);
+    }
+    let Some((kind, phase)) = call.last else {
+        return Err(Stopped::NotRetryable);
+    };
+    if !call.retry_on.contains(kind) {
+        return Err(Stopped::NotRetryable);
+    }
+    if !call.idempotent && !retry.unprocessed.contains(kind) && phase >= Phase::Send {
+        return Err(Stopped::NotIdempotent);
+    }
+    if call.attempts >= retry.max_attempts {
+        return Err(Stopped::AttemptsUsed);
+    }
+    if shared.kill_switch {
+        return Err(Stopped::KillSwitch);
+    }
+    let asked = if retry.retry_after.honour {
+        asked
+    } else {
+        Span::ZERO
+    };
+    if asked > retry.retry_after.max {
+        return Err(Stopped::RetryAfterTooLong { needed: asked });
+    }
+    let own = retry.backoff.next(&mut call.backoff, entropy);
+    let mut wait = own.max(asked);
+    if asked > Span::ZERO && retry.retry_after.spread > Span::ZERO {
+        wait = wait.plus(retry.retry_after.spread.times(entropy.unit()));
+    }
+    if wait.plus(retry.min_attempt.max(Span(1))) > remaining {
+        return Err(if asked > own {
+            Stopped::RetryAfterTooLong { needed: asked }
+        } else {
+            Stopped::DeadlineTooClose
+        });
+    }
+    if shared
+        .breaker
+        .is_some_and(|breaker| breaker.refuses(now.after(wait)))
+    {
+        return Err(Stopped::BreakerOpen);
+    }
+    call.grant = shared.budget.withdraw(now, kind);
+    match call.grant {
+        Some(_) => Ok(wait),
+        None => Err(Stopped::BudgetEmpty),
+    }
+}

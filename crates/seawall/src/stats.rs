@@ -1,0 +1,43 @@
+//! What a client did, counted once each, so that production and simulation report alike.
+
+use crate::action::Stopped;
+use crate::failure::FailureKind;
+
+/// Counters of one client. They only grow.
+///
+/// `calls = ok + sum(stopped) + in flight`, and `attempts = retries + calls that sent one`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Calls begun.
+    pub calls: u64,
+    /// Calls that ended well.
+    pub ok: u64,
+    /// Attempts sent, first ones included.
+    pub attempts: u64,
+    /// Attempts sent that were not the first of their call.
+    pub retries: u64,
+    /// Calls given up, by reason (index: [`Stopped::index`]).
+    pub stopped: [u64; Stopped::COUNT],
+    /// Attempts that failed, by kind (index: `FailureKind as usize`); a timed-out one is `Timeout`.
+    pub attempt_failed: [u64; FailureKind::ALL.len()],
+    /// Replies nobody waited for any more: late, doubled or unknown.
+    pub ignored_replies: u64,
+    /// Times a call waited in line for a bulkhead permit.
+    pub waited: u64,
+}
+
+impl Stats {
+    /// Calls given up, for any reason.
+    #[must_use]
+    pub fn failed(&self) -> u64 {
+        self.stopped.iter().sum()
+    }
+
+    /// Calls begun that have not ended.
+    #[must_use]
+    pub fn in_flight(&self) -> u64 {
+        self.calls
+            .saturating_sub(self.ok)
+            .saturating_sub(self.failed())
+    }
+}
