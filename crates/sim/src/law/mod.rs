@@ -7,9 +7,25 @@
 //!
 //! Results are the same on every platform: `libm` and + − × ÷ √ only.
 
+mod build;
+mod discrete;
+mod empirical;
+mod facts;
+mod gamma;
+mod mixture;
+mod normal;
+mod special;
+
 use seawall::{Entropy, Span};
 
+pub use discrete::Discrete;
+pub use empirical::Empirical;
+pub use gamma::Gamma;
+pub use mixture::Mixture;
+pub use normal::Normal;
+
 use crate::rng::Stream;
+use special::normal_quantile;
 
 /// A distribution of lengths of time. Build with the constructors, which check their parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +44,15 @@ pub enum Law {
         /// The mean.
         mean: Span,
     },
+    /// Sums of exponential stages.
+    Gamma(Gamma),
+    /// The logarithm is normal.
+    Lognormal {
+        /// Mean of the natural logarithm of the nanoseconds; `e^mu` ns is the median.
+        mu: f64,
+        /// Its standard deviation, above 0.
+        sigma: f64,
+    },
     /// Survival `e^-(x/scale)^shape`; a heavy tail below shape 1, exponential at 1.
     Weibull {
         /// Above 0.
@@ -42,39 +67,17 @@ pub enum Law {
         /// The shortest length.
         scale: Span,
     },
+    /// Normal, cut off at zero.
+    Normal(Normal),
+    /// One of several laws.
+    Mixture(Mixture),
+    /// A few lengths.
+    Discrete(Discrete),
+    /// A percentile table.
+    Empirical(Empirical),
 }
 
 impl Law {
-    /// Every length from `low` to `high` alike.
-    pub fn uniform(low: Span, high: Span) -> Result<Law, String> {
-        if low > high {
-            return Err(format!(
-                "the lower bound {low} is above the upper bound {high}"
-            ));
-        }
-        Ok(Law::Uniform { low, high })
-    }
-
-    /// Memoryless with this mean.
-    pub fn exponential(mean: Span) -> Result<Law, String> {
-        positive_span("mean", mean)?;
-        Ok(Law::Exponential { mean })
-    }
-
-    /// Weibull with this shape, and `scale` as its 63.2 % quantile.
-    pub fn weibull(shape: f64, scale: Span) -> Result<Law, String> {
-        positive("shape", shape)?;
-        positive_span("scale", scale)?;
-        Ok(Law::Weibull { shape, scale })
-    }
-
-    /// Pareto with this shape, from `scale` on.
-    pub fn pareto(shape: f64, scale: Span) -> Result<Law, String> {
-        positive("shape", shape)?;
-        positive_span("scale", scale)?;
-        Ok(Law::Pareto { shape, scale })
-    }
-
     /// One length, rounded to the nearest nanosecond. Takes one draw, none for a constant.
     #[inline]
     pub fn sample(&self, stream: &mut Stream) -> Span {
@@ -87,7 +90,11 @@ impl Law {
     /// The length in nanoseconds that one draw stands for.
     #[inline]
     fn variate(&self, bits: u64) -> f64 {
-        self.inverse((bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64))
+        match self {
+            Law::Gamma(gamma) => gamma.variate(bits),
+            Law::Mixture(mixture) => mixture.variate(bits),
+            _ => self.inverse((bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)),
+        }
     }
 
     /// The quantile function in nanoseconds on `[0, 1]`.
@@ -95,12 +102,17 @@ impl Law {
     fn inverse(&self, q: f64) -> f64 {
         match self {
             Law::Constant(span) => span.0 as f64,
-            Law::Uniform { low, high } => low.0 as f64 + q * (high.minus(*low).0 as f64),
+            Law::Uniform { low, high } => low.0 as f64 + q * high.minus(*low).0 as f64,
             Law::Exponential { mean } => -libm::log(1.0 - q) * mean.0 as f64,
+            Law::Lognormal { mu, sigma } => libm::exp(mu + sigma * normal_quantile(q)),
             Law::Weibull { shape, scale } => {
                 libm::pow(-libm::log(1.0 - q), 1.0 / shape) * scale.0 as f64
             }
             Law::Pareto { shape, scale } => libm::pow(1.0 - q, -1.0 / shape) * scale.0 as f64,
+            Law::Normal(normal) => normal.inverse(q),
+            Law::Discrete(discrete) => discrete.inverse(q),
+            Law::Empirical(empirical) => empirical.inverse(q),
+            Law::Gamma(_) | Law::Mixture(_) => self.halving(q),
         }
     }
 }
@@ -111,44 +123,5 @@ fn nanos(x: f64) -> Span {
     Span((x + 0.5) as u64)
 }
 
-fn positive(what: &str, x: f64) -> Result<(), String> {
-    if x > 0.0 && x.is_finite() {
-        Ok(())
-    } else {
-        Err(format!("{what} must be above 0, not {x}"))
-    }
-}
-
-fn positive_span(what: &str, x: Span) -> Result<(), String> {
-    if x > Span::ZERO {
-        Ok(())
-    } else {
-        Err(format!("{what} must be above 0s"))
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::rng::Purpose;
-
-    #[test]
-    fn a_variate_takes_one_draw_and_a_constant_none() {
-        let span = Span::millis(10);
-        let laws = [
-            Law::uniform(Span::ZERO, span).unwrap(),
-            Law::exponential(span).unwrap(),
-            Law::weibull(0.7, span).unwrap(),
-            Law::pareto(2.5, span).unwrap(),
-        ];
-        let mut stream = Stream::new(1, Purpose::Work, "api");
-        let mut reference = stream.clone();
-        assert_eq!(Law::Constant(span).sample(&mut stream), span);
-        assert_eq!(stream, reference);
-        for law in laws {
-            law.sample(&mut stream);
-            reference.next_u64();
-            assert_eq!(stream, reference, "{law:?}");
-        }
-    }
-}
+mod tests;
