@@ -46,7 +46,7 @@ pub(crate) enum State {
     Sent { at: Time },
     /// An attempt failed and nobody decided yet what to do about it. `abandon`: the driver has to be
     /// told first that nobody waits for it.
-    Failed { asked: Span, abandon: bool },
+    Failed { asked: Asked, abandon: bool },
     /// The wait before a retry.
     Backoff,
     /// The wait is over.
@@ -58,6 +58,27 @@ pub(crate) enum State {
     },
     /// The driver was told.
     Over,
+}
+
+/// The wait a server asked for, if it did, in eight bytes: one more than the wait, 0 for none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Asked(u64);
+
+impl From<Option<Span>> for Asked {
+    fn from(asked: Option<Span>) -> Self {
+        Asked(asked.map_or(0, |span| span.0.saturating_add(1)))
+    }
+}
+
+impl Asked {
+    /// `Span::MAX` stays what it is: never.
+    pub(crate) fn span(self) -> Option<Span> {
+        match self.0 {
+            0 => None,
+            u64::MAX => Some(Span::MAX),
+            one_more => Some(Span(one_more - 1)),
+        }
+    }
 }
 
 impl Call {

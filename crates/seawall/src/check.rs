@@ -70,6 +70,13 @@ fn retry(retry: &Retry, found: &mut Found) {
             }
             jitter(*spread, found);
         }
+        Backoff::AwsJitter(backoff) => backoff.check(found),
+        Backoff::AwsSdk(_) | Backoff::Polly(_) => {}
+        Backoff::Envoy(backoff) => backoff.check(found),
+        Backoff::Finagle(backoff) => backoff.check(found),
+        Backoff::GoogleApiCore(backoff) => backoff.check(found),
+        Backoff::Grpc(backoff) => backoff.check(found),
+        Backoff::Resilience4j(backoff) => backoff.check(found),
     }
 }
 
@@ -140,7 +147,8 @@ fn bulkhead(bulkhead: &Bulkhead, found: &mut Found) {
     }
 }
 
-struct Found(Vec<SpecError>);
+/// What was found wrong so far.
+pub(crate) struct Found(Vec<SpecError>);
 
 impl Found {
     fn add(&mut self, field: &'static str, message: impl Into<String>) {
@@ -150,36 +158,59 @@ impl Found {
         });
     }
 
-    fn expected(&mut self, field: &'static str, allowed: impl Display, got: impl Display) {
+    pub(crate) fn expected(
+        &mut self,
+        field: &'static str,
+        allowed: impl Display,
+        got: impl Display,
+    ) {
         self.add(field, format!("must be {allowed}; got {got}"));
     }
 
-    fn span_above_zero(&mut self, field: &'static str, span: Span) {
+    /// Notes it down unless it holds.
+    pub(crate) fn require(
+        &mut self,
+        holds: bool,
+        field: &'static str,
+        allowed: impl Display,
+        got: impl Display,
+    ) {
+        if !holds {
+            self.expected(field, allowed, got);
+        }
+    }
+
+    pub(crate) fn span_above_zero(&mut self, field: &'static str, span: Span) {
         if span == Span::ZERO {
             self.expected(field, "above 0", span);
         }
     }
 
-    fn window(&mut self, field: &'static str, span: Span) {
+    pub(crate) fn window(&mut self, field: &'static str, span: Span) {
         if span < SHORTEST_WINDOW {
             self.expected(field, format!("at least {SHORTEST_WINDOW}"), span);
         }
     }
 
-    fn at_least_one(&mut self, field: &'static str, count: u32) {
+    pub(crate) fn at_least_one(&mut self, field: &'static str, count: u32) {
         if count == 0 {
             self.expected(field, "at least 1", count);
         }
     }
 
     /// NaN is outside every range.
-    fn within(&mut self, field: &'static str, value: f64, low: f64, high: f64) {
+    pub(crate) fn within(&mut self, field: &'static str, value: f64, low: f64, high: f64) {
         if !(low..=high).contains(&value) {
             self.expected(field, format!("{low} to {high}"), value);
         }
     }
 
-    fn rate(&mut self, field: &'static str, rate: f64) {
+    pub(crate) fn growth(&mut self, field: &'static str, factor: f64) {
+        let holds = factor > 0.0 && factor.is_finite();
+        self.require(holds, field, "a number above 0", factor);
+    }
+
+    pub(crate) fn rate(&mut self, field: &'static str, rate: f64) {
         if !(rate > 0.0 && rate <= 1.0) {
             self.expected(field, "above 0, at most 1", rate);
         }

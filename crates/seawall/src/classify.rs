@@ -1,12 +1,13 @@
 //! Whether a failed attempt is tried again: six conditions, each with the reason that names it.
 
 use crate::action::Stopped;
+use crate::backoff::Hint;
 use crate::breaker::Circuit;
 use crate::budget::Account;
 use crate::call::Call;
 use crate::deadline::remaining;
 use crate::entropy::Entropy;
-use crate::failure::Phase;
+use crate::failure::{FailureKind, Phase};
 use crate::spec::Spec;
 use crate::time::{Span, Time};
 
@@ -34,7 +35,7 @@ pub(crate) struct Shared<'a> {
 pub(crate) fn retry_wait(
     call: &mut Call,
     now: Time,
-    asked: Span,
+    asked: Option<Span>,
     shared: Shared<'_>,
     entropy: &mut impl Entropy,
 ) -> Result<Span, Stopped> {
@@ -58,21 +59,26 @@ pub(crate) fn retry_wait(
     if shared.kill_switch {
         return Err(Stopped::KillSwitch);
     }
-    let asked = if retry.retry_after.honour {
-        asked
-    } else {
-        Span::ZERO
+    let asked = asked.filter(|_| retry.retry_after.honour);
+    let hint = Hint {
+        throttled: kind == FailureKind::Overloaded,
+        asked,
     };
-    if asked > retry.retry_after.max {
+    let asked = asked.unwrap_or(Span::ZERO);
+    if asked > retry.retry_after.max || asked == Span::MAX {
         return Err(Stopped::RetryAfterTooLong { needed: asked });
     }
-    let own = retry.backoff.next(&mut call.backoff, entropy);
-    let mut wait = own.max(asked);
+    let own = retry.backoff.next(&mut call.backoff, hint, entropy);
+    let mut wait = if retry.backoff.reads_asked() {
+        own
+    } else {
+        own.max(asked)
+    };
     if asked > Span::ZERO && retry.retry_after.spread > Span::ZERO {
         wait = wait.plus(retry.retry_after.spread.times(entropy.unit()));
     }
     if wait.plus(retry.min_attempt.max(Span(1))) > remaining {
-        return Err(if asked > own {
+        return Err(if asked > Span::ZERO && wait >= asked && asked >= own {
             Stopped::RetryAfterTooLong { needed: asked }
         } else {
             Stopped::DeadlineTooClose

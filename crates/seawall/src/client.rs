@@ -5,7 +5,7 @@ use crate::backoff::Progress;
 use crate::breaker::{BreakerState, Circuit};
 use crate::budget::{Account, Event, Settled};
 use crate::bulkhead::{Entry, Gate};
-use crate::call::{Call, State};
+use crate::call::{Asked, Call, State};
 use crate::classify::{Shared, retry_wait};
 use crate::deadline::{attempt_timeout, remaining};
 use crate::entropy::Entropy;
@@ -373,7 +373,7 @@ impl Client {
         }
         call.timer = Time::MAX;
         call.state = State::Failed {
-            asked: failure.retry_after.unwrap_or(Span::ZERO),
+            asked: Asked::from(failure.retry_after),
             abandon,
         };
     }
@@ -383,7 +383,7 @@ impl Client {
         &mut self,
         call: &mut Call,
         now: Time,
-        asked: Span,
+        asked: Asked,
         entropy: &mut impl Entropy,
     ) -> Option<Action> {
         let shared = Shared {
@@ -395,7 +395,7 @@ impl Client {
                 .as_ref()
                 .filter(|_| asks_breaker_per_attempt(&self.policy)),
         };
-        match retry_wait(call, now, asked, shared, entropy) {
+        match retry_wait(call, now, asked.span(), shared, entropy) {
             Ok(Span::ZERO) => self.enter(call, now),
             Ok(wait) => {
                 call.state = State::Backoff;

@@ -1,8 +1,9 @@
 //! What a policy is, as data. Checked once by [`Spec::check`]; afterwards nothing can fail.
 
-use crate::failure::{FailureKind, FailureSet};
 use alloc::string::String;
 
+use crate::backoff;
+use crate::failure::{FailureKind, FailureSet};
 use crate::time::Span;
 
 /// Everything one client process does about calls to one dependency.
@@ -145,6 +146,22 @@ pub enum Backoff {
         /// How it is spread.
         jitter: Jitter,
     },
+    /// The AWS Architecture Blog's four kinds.
+    AwsJitter(backoff::AwsJitter),
+    /// The AWS SDKs, by retry mode.
+    AwsSdk(backoff::AwsSdk),
+    /// Envoy's router.
+    Envoy(backoff::Envoy),
+    /// Finagle's `Backoff`.
+    Finagle(backoff::Finagle),
+    /// google.api_core's `Retry`.
+    GoogleApiCore(backoff::GoogleApiCore),
+    /// gRPC's `retryPolicy`.
+    Grpc(backoff::Grpc),
+    /// Polly v8's `RetryStrategyOptions`.
+    Polly(backoff::Polly),
+    /// resilience4j's `IntervalFunction`.
+    Resilience4j(backoff::Resilience4j),
 }
 
 /// How a backoff is spread, given its cap.

@@ -2,9 +2,26 @@
 //!
 //! A backoff is stateless data; what it remembers of a call is the call's [`Progress`].
 
+mod aws_jitter;
+mod aws_sdk;
+mod envoy;
 mod exponential;
+mod finagle;
 mod fixed;
+mod google_api_core;
+mod grpc;
 mod jitter;
+mod polly_v8;
+mod resilience4j;
+
+pub use aws_jitter::{AwsJitter, AwsJitterKind};
+pub use aws_sdk::{AwsMode, AwsRetryAfter, AwsSdk, AwsService, parse_x_amz_retry_after};
+pub use envoy::{Envoy, EnvoyRateLimited, ResetFormat};
+pub use finagle::{Finagle, FinagleKind};
+pub use google_api_core::GoogleApiCore;
+pub use grpc::{Grpc, GrpcConnection, GrpcJitter, GrpcVariant};
+pub use polly_v8::{Polly, PollyKind};
+pub use resilience4j::Resilience4j;
 
 use crate::entropy::Entropy;
 use crate::spec::Backoff;
@@ -19,9 +36,34 @@ pub struct Progress {
     pub memory: u64,
 }
 
+/// What the failure says about the wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hint {
+    /// Whether it was a throttling error.
+    pub throttled: bool,
+    /// The wait the server asked for.
+    pub asked: Option<Span>,
+}
+
 impl Backoff {
+    /// Whether the member has a rule of its own for a wait the server asks for, instead of the
+    /// longer of the two.
+    #[must_use]
+    pub const fn reads_asked(&self) -> bool {
+        match self {
+            Backoff::AwsSdk(_) | Backoff::Envoy(_) | Backoff::Grpc(_) | Backoff::Polly(_) => true,
+            Backoff::None
+            | Backoff::Fixed { .. }
+            | Backoff::Exponential { .. }
+            | Backoff::AwsJitter(_)
+            | Backoff::Finagle(_)
+            | Backoff::GoogleApiCore(_)
+            | Backoff::Resilience4j(_) => false,
+        }
+    }
+
     /// The wait before the next retry of a call. Draws at most once.
-    pub fn next(&self, progress: &mut Progress, entropy: &mut impl Entropy) -> Span {
+    pub fn next(&self, progress: &mut Progress, hint: Hint, entropy: &mut impl Entropy) -> Span {
         let wait = match *self {
             Backoff::None => Span::ZERO,
             Backoff::Fixed { delay, jitter } => fixed::next(delay, jitter, entropy),
@@ -31,6 +73,22 @@ impl Backoff {
                 max,
                 jitter,
             } => exponential::next(base, multiplier, max, jitter, progress, entropy),
+            Backoff::AwsJitter(ref backoff) => backoff.delay(progress, entropy.unit()),
+            Backoff::AwsSdk(ref backoff) => {
+                backoff.delay(progress, entropy.unit(), hint.throttled, hint.asked)
+            }
+            Backoff::Envoy(ref backoff) => {
+                let random = entropy.next_u64();
+                let limited = hint
+                    .asked
+                    .and_then(|asked| backoff.rate_limited(asked, random));
+                limited.unwrap_or_else(|| backoff.delay(progress, random))
+            }
+            Backoff::Finagle(ref backoff) => backoff.delay(progress, entropy.unit()),
+            Backoff::GoogleApiCore(ref backoff) => backoff.delay(progress, entropy.unit()),
+            Backoff::Grpc(ref backoff) => backoff.delay(progress, entropy.unit(), hint.asked),
+            Backoff::Polly(ref backoff) => backoff.delay(progress, entropy.unit(), hint.asked),
+            Backoff::Resilience4j(ref backoff) => backoff.delay(progress, entropy.unit()),
         };
         progress.retries = progress.retries.saturating_add(1);
         wait

@@ -166,7 +166,10 @@ impl Counts {
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         fn each<T>(now: &[T], then: &[T], since: fn(&T, &T) -> T) -> Vec<T> {
-            now.iter().zip(then).map(|(now, then)| since(now, then)).collect()
+            now.iter()
+                .zip(then)
+                .map(|(now, then)| since(now, then))
+                .collect()
         }
         Counts {
             clients: each(&self.clients, &earlier.clients, ClientCount::since),

@@ -1,0 +1,272 @@
+//! Reads the files, walks the steps and compares, refusing whatever it does not know.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+use seawall::{Span, Time};
+use serde_json::{Map, Value};
+
+/// One policy under test.
+pub(crate) trait Machine {
+    /// Applies one step and tells what can be observed after it, by the names of the format.
+    fn step(&mut self, now: Time, op: &str, input: &Fields<'_>) -> Value;
+
+    /// What turned out after the last step about an earlier one.
+    fn later(&mut self, _step: usize) -> Option<Value> {
+        None
+    }
+}
+
+/// Makes a fresh machine from the parameters and all steps of a sequence.
+pub(crate) type Build = fn(&Fields<'_>) -> Box<dyn Machine>;
+
+/// Runs every sequence of one policy; how many sequences and steps there were.
+pub(crate) fn run(policy: &str, build: Build) -> (usize, usize) {
+    let path = folder().join(format!("{policy}.json"));
+    let Ok(text) = fs::read_to_string(&path) else {
+        assert!(chosen().is_some(), "{} is missing", path.display());
+        return (0, 0);
+    };
+    let document: Value = serde_json::from_str(&text).expect("valid JSON");
+    assert_eq!(document["format"], "policy-vectors/1");
+    assert_eq!(document["policy"], policy);
+    let sequences = document["sequences"].as_array().expect("sequences");
+    let steps = sequences.iter().map(|sequence| {
+        let id = sequence["id"].as_str().expect("id");
+        run_sequence(&format!("{policy}/{id}"), sequence, build)
+    });
+    (sequences.len(), steps.sum())
+}
+
+/// The policies of the folder, by file name.
+pub(crate) fn policies() -> Vec<String> {
+    let files = fs::read_dir(folder()).expect("the folder of the vectors");
+    files
+        .map(|file| file.expect("a file").path())
+        .filter(|path| path.extension().is_some_and(|ext| ext == "json"))
+        .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect()
+}
+
+/// The folder somebody asked for instead of the one in the repository.
+pub(crate) fn chosen() -> Option<PathBuf> {
+    std::env::var_os("SEAWALL_VECTORS").map(PathBuf::from)
+}
+
+fn folder() -> PathBuf {
+    chosen().unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/vectors"))
+}
+
+fn run_sequence(name: &str, sequence: &Value, build: Build) -> usize {
+    let params = Fields::new(format!("{name} params"), &sequence["params"], &[]);
+    let mut machine = build(&params);
+    params.finish();
+    let steps = sequence["steps"].as_array().expect("steps");
+    let mut observed: Vec<Value> = Vec::new();
+    for (i, step) in steps.iter().enumerate() {
+        let at = step_name(name, i, step);
+        let now = Time(step["t_ns"].as_u64().expect("t_ns"));
+        let op = step["op"].as_str().expect("op");
+        let input = Fields::new(at, step, &["t_ns", "op", "expect"]);
+        observed.push(machine.step(now, op, &input));
+        input.finish();
+    }
+    for (i, step) in steps.iter().enumerate() {
+        let mut seen = observed[i].take();
+        if let Some(later) = machine.later(i) {
+            let seen = seen.as_object_mut().expect("an object");
+            seen.extend(later.as_object().expect("an object").clone());
+        }
+        compare(&step_name(name, i, step), &step["expect"], &seen);
+    }
+    steps.len()
+}
+
+fn step_name(name: &str, i: usize, step: &Value) -> String {
+    format!("{name} step {i} ({} at {} ns)", step["op"], step["t_ns"])
+}
+
+/// What a step or the parameters of a sequence say. Every field must be read.
+pub(crate) struct Fields<'a> {
+    at: String,
+    map: &'a Map<String, Value>,
+    unread: RefCell<BTreeSet<&'a str>>,
+}
+
+impl<'a> Fields<'a> {
+    fn new(at: String, value: &'a Value, known: &[&str]) -> Self {
+        let map = value.as_object().expect("an object");
+        let unread = map.keys().map(String::as_str);
+        Fields {
+            at,
+            map,
+            unread: RefCell::new(unread.filter(|key| !known.contains(key)).collect()),
+        }
+    }
+
+    /// The field, unless it is absent or null.
+    pub(crate) fn get(&self, key: &str) -> Option<&'a Value> {
+        self.unread.borrow_mut().remove(key);
+        self.map.get(key).filter(|value| !value.is_null())
+    }
+
+    fn need<T>(&self, key: &str, read: impl FnOnce(&'a Value) -> Option<T>) -> T {
+        let value = self.get(key);
+        value.and_then(read).unwrap_or_else(|| self.bad(key))
+    }
+
+    fn bad(&self, key: &str) -> ! {
+        panic!("{}: {key} is {:?}", self.at, self.map.get(key))
+    }
+
+    pub(crate) fn u64(&self, key: &str) -> u64 {
+        self.need(key, Value::as_u64)
+    }
+
+    pub(crate) fn u32(&self, key: &str) -> u32 {
+        u32::try_from(self.u64(key)).unwrap_or_else(|_| self.bad(key))
+    }
+
+    pub(crate) fn f64(&self, key: &str) -> f64 {
+        self.need(key, Value::as_f64)
+    }
+
+    pub(crate) fn bool(&self, key: &str) -> bool {
+        self.need(key, Value::as_bool)
+    }
+
+    pub(crate) fn str(&self, key: &str) -> &'a str {
+        self.need(key, Value::as_str)
+    }
+
+    pub(crate) fn list(&self, key: &str) -> &'a [Value] {
+        self.need(key, |value| value.as_array().map(Vec::as_slice))
+    }
+
+    /// A length in nanoseconds.
+    pub(crate) fn span(&self, key: &str) -> Span {
+        Span(self.u64(key))
+    }
+
+    /// A length in milliseconds.
+    pub(crate) fn millis(&self, key: &str) -> Span {
+        Span::millis(self.u64(key))
+    }
+
+    /// The field as `read` reads it, unless it is absent or null.
+    pub(crate) fn optional<T>(&self, key: &str, read: fn(&Self, &str) -> T) -> Option<T> {
+        self.get(key).map(|_| read(self, key))
+    }
+
+    /// A unit draw that a step may leave out when the policy does not draw.
+    pub(crate) fn draw(&self) -> f64 {
+        self.optional("u", Fields::f64).unwrap_or(0.0)
+    }
+
+    /// Refuses an operation nobody here knows.
+    pub(crate) fn unknown(&self, what: &str) -> ! {
+        panic!("{}: unknown {what}", self.at)
+    }
+
+    fn finish(&self) {
+        let unread = self.unread.borrow();
+        assert!(unread.is_empty(), "{}: nobody read {unread:?}", self.at);
+    }
+}
+
+/// Compares what is expected with what was observed; README.md, "Step", has the rules.
+fn compare(at: &str, expect: &Value, seen: &Value) {
+    let expect = expect.as_object().expect("expect");
+    let tolerances = Tolerances::read(expect);
+    for (key, want) in expect {
+        if Tolerances::is_one(key) {
+            continue;
+        }
+        let got = seen
+            .get(key)
+            .unwrap_or_else(|| panic!("{at}: unknown expectation {key}"));
+        let context = format!("{at}: {key} should be {want}, is {got}");
+        match key.as_str() {
+            "range_ns" => tolerances.in_range(want, got, false, &context),
+            "range_inclusive_ns" => tolerances.in_range(want, got, true, &context),
+            _ => assert!(tolerances.agree(key, want, got), "{context}"),
+        }
+    }
+}
+
+struct Tolerances<'a> {
+    nanos: f64,
+    relative: Option<f64>,
+    /// By a part of the name of the field that they are for.
+    absolute: Vec<(&'a str, f64)>,
+}
+
+impl<'a> Tolerances<'a> {
+    fn is_one(key: &str) -> bool {
+        key == "tol_ns" || key == "rel_tol" || key.ends_with("_tol") || key.ends_with("_tol_ns")
+    }
+
+    fn read(expect: &'a Map<String, Value>) -> Self {
+        let number = |key: &str| expect.get(key).map(|v| v.as_f64().expect("a tolerance"));
+        let absolute = expect.keys().filter_map(|key| {
+            let stem = key
+                .strip_suffix("_tol")
+                .or_else(|| key.strip_suffix("_tol_ns"))?;
+            let fits = |other: &&String| !Self::is_one(other) && other.contains(stem);
+            if stem == "rel" {
+                return None;
+            }
+            assert!(
+                expect.keys().any(|other| fits(&other)),
+                "what is {key} for?"
+            );
+            Some((stem, number(key)?))
+        });
+        Tolerances {
+            nanos: number("tol_ns").unwrap_or(0.0),
+            relative: number("rel_tol"),
+            absolute: absolute.collect(),
+        }
+    }
+
+    fn agree(&self, key: &str, want: &Value, got: &Value) -> bool {
+        match (want, got) {
+            (Value::Array(want), Value::Array(got)) => {
+                want.len() == got.len() && want.iter().zip(got).all(|(w, g)| self.agree(key, w, g))
+            }
+            (Value::Number(w), Value::Number(g)) => {
+                let whole = !w.is_f64() && !g.is_f64();
+                let (w, g) = (w.as_f64().unwrap(), g.as_f64().unwrap());
+                let absolute = self.absolute.iter().find(|(stem, _)| key.contains(stem));
+                let within = match absolute {
+                    Some(&(_, absolute)) => absolute,
+                    None if key.ends_with("_ns") => self.nanos,
+                    None if whole => return want == got,
+                    None => self.relative.unwrap_or(1e-6) * w.abs(),
+                };
+                (w - g).abs() <= within
+            }
+            _ => want == got,
+        }
+    }
+
+    fn in_range(&self, want: &Value, got: &Value, inclusive: bool, context: &str) {
+        let bound = |i: usize| want[i].as_f64().expect("a range");
+        let samples = got.as_array().expect("samples");
+        for sample in samples.iter().map(|sample| sample.as_f64().unwrap()) {
+            let high = bound(1) + self.nanos;
+            let below = sample < high || inclusive && sample <= high;
+            assert!(sample >= bound(0) - self.nanos && below, "{context}");
+        }
+        if inclusive {
+            let ends = [samples.first(), samples.last()];
+            assert_eq!(
+                ends,
+                [want.get(0), want.get(1)],
+                "{context}: ends not reached"
+            );
+        }
+    }
+}

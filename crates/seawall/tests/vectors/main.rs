@@ -1,0 +1,36 @@
+//! The policy vectors of this folder, run through the public API. README.md describes the format.
+//!
+//! Another folder of files of the same form can be tried with `SEAWALL_VECTORS=FOLDER`.
+
+mod backoff;
+mod harness;
+
+macro_rules! policies {
+    ($($test:ident $policy:literal $build:path;)*) => {
+        $(#[test]
+        fn $test() {
+            harness::run($policy, $build);
+        })*
+
+        /// The policies that have a test above.
+        const POLICIES: &[&str] = &[$($policy,)*];
+    };
+}
+
+policies! {
+    backoff_aws_jitter "backoff.aws_jitter" backoff::aws_jitter;
+    backoff_aws_sdk "backoff.aws_sdk" backoff::aws_sdk;
+    backoff_envoy "backoff.envoy" backoff::envoy;
+    backoff_finagle "backoff.finagle" backoff::finagle;
+    backoff_google_api_core "backoff.google_api_core" backoff::google_api_core;
+    backoff_grpc "backoff.grpc" backoff::grpc;
+    backoff_polly_v8 "backoff.polly_v8" backoff::polly_v8;
+    backoff_resilience4j "backoff.resilience4j" backoff::resilience4j;
+}
+
+#[test]
+fn every_file_has_a_test() {
+    let mut found = harness::policies();
+    found.retain(|policy| !POLICIES.contains(&policy.as_str()));
+    assert!(found.is_empty(), "no test for {found:?}");
+}
