@@ -2,7 +2,7 @@
 
 use seawall::{Span, Time};
 
-use super::Gaps;
+use super::gaps::Gaps;
 use crate::rng::Stream;
 
 /// Arrivals whose rate only changes when a fault says so.
@@ -23,8 +23,7 @@ pub(super) struct Steady {
 }
 
 impl Steady {
-    pub(super) fn new(gaps: Gaps, rate: f64) -> Steady {
-        let written = 1e9 / rate;
+    pub(super) fn new(gaps: Gaps, written: f64) -> Steady {
         Steady {
             gaps,
             written,
@@ -59,11 +58,8 @@ impl Steady {
             self.carry = 0.0;
             self.since = now;
         }
-        self.stretch = if factor > 0.0 && factor.is_finite() {
-            self.written / factor
-        } else {
-            f64::INFINITY
-        };
+        // Infinite at factor 0.
+        self.stretch = self.written / factor;
         self.pending()
     }
 
@@ -72,132 +68,5 @@ impl Steady {
         let gap = self.left? * self.stretch + self.carry;
         // Rate 0 gives an infinite gap, or NaN when nothing is left of it.
         (gap < u64::MAX as f64).then(|| self.since.after(Span((gap + 0.5) as u64)))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::*;
-    use crate::rng::Purpose;
-
-    fn stream() -> Stream {
-        Stream::new(11, Purpose::Arrivals, "web")
-    }
-
-    /// All arrivals before `end`, with the factors put in force at their instants.
-    fn run(arrivals: &Arrivals, end: Time, factors: &[(Time, f64)]) -> Vec<Time> {
-        let (mut source, mut stream) = (Source::new(arrivals), stream());
-        let mut factors = factors.iter().peekable();
-        let mut out = Vec::new();
-        let mut pending = source.first(&mut stream);
-        loop {
-            let due = pending.unwrap_or(Time::MAX);
-            if let Some(&&(at, factor)) = factors.peek()
-                && at <= due
-            {
-                factors.next();
-                pending = source.set_factor(at, factor, &mut stream);
-                continue;
-            }
-            if due >= end {
-                return out;
-            }
-            out.push(due);
-            pending = source.next(due, &mut stream);
-        }
-    }
-
-    #[test]
-    fn paced_arrivals_keep_equal_gaps_from_half_a_gap_without_drift() {
-        let times = run(
-            &Arrivals::paced(3.0).unwrap(),
-            Time(100_000_000_000_000),
-            &[],
-        );
-        assert_eq!(times.len(), 300_000);
-        for (n, time) in times.iter().enumerate() {
-            let exact = (n as f64 + 0.5) * 1e9 / 3.0;
-            assert!(
-                (time.0 as f64 - exact).abs() <= 0.501,
-                "arrival {n} at {time:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn poisson_arrivals_have_exponential_gaps() {
-        let seconds = 1000u64;
-        let times = run(
-            &Arrivals::poisson(50.0).unwrap(),
-            Time(seconds * 1_000_000_000),
-            &[],
-        );
-        // 50 000 ± 3.3 standard deviations of 223.6.
-        assert!((49_263..=50_737).contains(&times.len()), "{}", times.len());
-        // The share of gaps above the mean is 1/e: 3.3 standard deviations are 0.0071.
-        let long = times
-            .windows(2)
-            .filter(|w| w[1].since(w[0]).0 > 20_000_000)
-            .count();
-        let share = long as f64 / (times.len() - 1) as f64;
-        assert!((share - 0.36788).abs() < 0.0072, "{share}");
-    }
-
-    #[test]
-    fn a_change_of_load_keeps_the_order_of_arrivals_and_draws_nothing() {
-        let end = Time(60_000_000_000);
-        for arrivals in [
-            Arrivals::poisson(20.0).unwrap(),
-            Arrivals::paced(20.0).unwrap(),
-        ] {
-            let base = run(&arrivals, end, &[]);
-            let (from, to) = (Time(10_000_000_000), Time(20_000_000_000));
-            let spiked = run(&arrivals, end, &[(from, 5.0), (to, 1.0)]);
-            for (n, &time) in spiked.iter().enumerate() {
-                // Operational seconds that passed until then are those of the n-th arrival as written.
-                let inside = time.min(to).since(from).0 as f64;
-                let outside = time.0 as f64 - inside;
-                let written = outside + 5.0 * inside;
-                if let Some(&expected) = base.get(n) {
-                    assert!((written - expected.0 as f64).abs() < 5.0, "arrival {n}");
-                } else {
-                    assert!(written >= end.0 as f64 - 5.0);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_load_of_zero_holds_the_pending_arrival_until_the_load_returns() {
-        let arrivals = Arrivals::paced(1.0).unwrap();
-        let (mut source, mut stream) = (Source::new(&arrivals), stream());
-        assert_eq!(source.first(&mut stream), Some(Time(500_000_000)));
-        assert_eq!(source.set_factor(Time(300_000_000), 0.0, &mut stream), None);
-        assert_eq!(
-            source.set_factor(Time(10_000_000_000), 2.0, &mut stream),
-            Some(Time(10_100_000_000))
-        );
-        assert_eq!(
-            source.next(Time(10_100_000_000), &mut stream),
-            Some(Time(10_600_000_000))
-        );
-    }
-
-    #[test]
-    fn a_factor_before_the_first_arrival_is_kept_for_it() {
-        let (mut source, mut stream) = (Source::new(&Arrivals::paced(1.0).unwrap()), stream());
-        assert_eq!(source.set_factor(Time::ZERO, 4.0, &mut stream), None);
-        assert_eq!(source.first(&mut stream), Some(Time(125_000_000)));
-    }
-
-    #[test]
-    fn no_rate_is_no_arrival_and_a_wrong_rate_is_refused() {
-        let mut source = Source::new(&Arrivals::poisson(0.0).unwrap());
-        assert_eq!(source.first(&mut stream()), None);
-        assert_eq!(source.set_factor(Time(5), 10.0, &mut stream()), None);
-        for wrong in [-1.0, f64::NAN, f64::INFINITY] {
-            assert!(Arrivals::poisson(wrong).is_err());
-            assert!(Arrivals::paced(wrong).is_err());
-        }
     }
 }
