@@ -82,6 +82,13 @@ impl Asked {
 }
 
 impl Call {
+    /// Its end is decided.
+    #[inline]
+    pub(crate) fn end(&mut self, stopped: Option<Stopped>, abandon: bool) {
+        self.timer = Time::MAX;
+        self.state = State::Ending { stopped, abandon };
+    }
+
     /// The next instant at which [`crate::Client::on_timer`] must be called; `None`: only a reply (or a permit)
     /// brings this call on. May change with every verb that takes the call.
     #[inline]

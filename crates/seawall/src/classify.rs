@@ -2,23 +2,13 @@
 
 use crate::action::Stopped;
 use crate::backoff::Hint;
-use crate::breaker::Circuit;
-use crate::budget::Account;
 use crate::call::Call;
 use crate::deadline::remaining;
 use crate::entropy::Entropy;
 use crate::failure::{FailureKind, Phase};
+use crate::guards::Guards;
 use crate::spec::Spec;
 use crate::time::{Span, Time};
-
-/// What the decision is taken on, besides the call itself.
-pub(crate) struct Shared<'a> {
-    pub(crate) spec: &'a Spec,
-    pub(crate) kill_switch: bool,
-    pub(crate) budget: &'a mut Account,
-    /// The breaker, when each attempt needs its leave.
-    pub(crate) breaker: Option<&'a Circuit>,
-}
 
 /// The wait before the retry, or the first condition that does not hold.
 ///
@@ -36,10 +26,12 @@ pub(crate) fn retry_wait(
     call: &mut Call,
     now: Time,
     asked: Option<Span>,
-    shared: Shared<'_>,
+    spec: &Spec,
+    kill_switch: bool,
+    guards: &mut Guards,
     entropy: &mut impl Entropy,
 ) -> Result<Span, Stopped> {
-    let retry = &shared.spec.retry;
+    let retry = &spec.retry;
     let remaining = remaining(call.deadline, now);
     if remaining == Span::ZERO {
         return Err(Stopped::DeadlineExceeded);
@@ -56,7 +48,7 @@ pub(crate) fn retry_wait(
     if call.attempts >= retry.max_attempts {
         return Err(Stopped::AttemptsUsed);
     }
-    if shared.kill_switch {
+    if kill_switch {
         return Err(Stopped::KillSwitch);
     }
     let asked = asked.filter(|_| retry.retry_after.honour);
@@ -84,13 +76,13 @@ pub(crate) fn retry_wait(
             Stopped::DeadlineTooClose
         });
     }
-    if shared
-        .breaker
+    if guards
+        .breaker_of_attempts()
         .is_some_and(|breaker| breaker.refuses(now.after(wait)))
     {
         return Err(Stopped::BreakerOpen);
     }
-    call.grant = shared.budget.withdraw(now, kind);
+    call.grant = guards.budget.withdraw(now, kind);
     match call.grant {
         Some(_) => Ok(wait),
         None => Err(Stopped::BudgetEmpty),

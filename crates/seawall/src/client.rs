@@ -1,18 +1,16 @@
-//! What all calls of one process to one dependency share, and the verbs that bring a call on.
+//! The verbs that bring a call on.
 
 use crate::action::{Action, Stopped, Verdict};
 use crate::backoff::Progress;
-use crate::breaker::{BreakerState, Circuit};
-use crate::budget::{Account, Event, Settled};
-use crate::bulkhead::{Entry, Gate};
+use crate::breaker::BreakerState;
 use crate::call::{Asked, Call, State};
-use crate::classify::{Shared, retry_wait};
+use crate::classify::retry_wait;
 use crate::deadline::{attempt_timeout, remaining};
 use crate::entropy::Entropy;
 use crate::failure::{Failure, FailureKind, FailureSet, Reply};
+use crate::guards::Guards;
 use crate::policy::Policy;
 use crate::request::{CallKey, Request};
-use crate::spec::Counts;
 use crate::stats::Stats;
 use crate::time::{Span, Time};
 
@@ -25,9 +23,7 @@ use crate::time::{Span, Time};
 pub struct Client {
     policy: Policy,
     stats: Stats,
-    budget: Account,
-    breaker: Option<Circuit>,
-    bulkhead: Option<Gate>,
+    guards: Guards,
     kill_switch: bool,
 }
 
@@ -35,15 +31,9 @@ impl Client {
     /// A client with a full budget, a closed breaker and all permits free.
     #[must_use]
     pub fn new(policy: Policy, now: Time) -> Client {
-        let spec = policy.spec();
         Client {
             stats: Stats::default(),
-            budget: Account::new(&spec.budget, now),
-            breaker: spec
-                .breaker
-                .as_ref()
-                .map(|breaker| Circuit::new(breaker, now)),
-            bulkhead: spec.bulkhead.as_ref().map(Gate::new),
+            guards: Guards::new(policy.spec(), now),
             kill_switch: false,
             policy,
         }
@@ -86,69 +76,34 @@ impl Client {
         now: Time,
         entropy: &mut impl Entropy,
     ) -> Option<Action> {
+        // Here only what every call does that goes well; the rest is kept out of the driver's loop.
         match call.state {
+            State::New if self.guards.none() => Some(self.send(call, now)),
             State::Sent { .. } | State::Backoff | State::Over => None,
-            State::New => self.start(call, now),
-            State::Ending { stopped, abandon } => Some(if abandon {
-                call.state = State::Ending {
-                    stopped,
-                    abandon: false,
-                };
-                Action::Abandon(call.attempts)
-            } else {
-                self.finish(call, stopped)
-            }),
-            State::Failed { asked, abandon } => {
-                if abandon {
-                    call.state = State::Failed {
-                        asked,
-                        abandon: false,
-                    };
-                    return Some(Action::Abandon(call.attempts));
-                }
-                self.decide(call, now, asked, entropy)
-            }
-            State::Ready => self.enter(call, now),
-            State::Waiting(place) => {
-                let gate = self.bulkhead.as_mut()?;
-                if !gate.claim(place) {
-                    return None;
-                }
-                call.inside = true;
-                call.timer = Time::MAX;
-                self.send_if_still_wanted(call, now)
-            }
+            State::Ending {
+                stopped,
+                abandon: false,
+            } => Some(finish(call, stopped)),
+            _ => self.poll_on(call, now, entropy),
         }
     }
 
     /// An attempt was answered. Poll the call next. A reply to an attempt nobody waits for is ignored.
     #[inline]
     pub fn on_reply(&mut self, call: &mut Call, now: Time, attempt: u32, reply: Reply) {
-        let State::Sent { at } = call.state else {
-            self.stats.ignored_replies += 1;
-            return;
-        };
-        if attempt != call.attempts {
-            self.stats.ignored_replies += 1;
-            return;
-        }
-        match reply {
-            Reply::Ok => {
-                if let (Some(breaker), Some(permit)) = (&mut self.breaker, call.permit.take()) {
-                    let since = match breaker_counts(&self.policy) {
-                        Counts::Attempts => at,
-                        Counts::Calls => call.began,
-                    };
-                    breaker.record(now, permit, false, now.since(since));
+        match (call.state, reply) {
+            (State::Sent { at }, Reply::Ok) if attempt == call.attempts => {
+                if !self.guards.none() {
+                    self.guards.succeeded(call, now, at);
                 }
-                if let Some(grant) = call.grant.take() {
-                    self.budget.settle(now, grant, Settled::Succeeded);
-                }
-                self.budget.record(now, Event::CallSucceeded);
+                self.stats.ok += 1;
                 call.last = None;
-                self.end(call, now, None, false);
+                call.end(None, false);
             }
-            Reply::Failed(failure) => self.attempt_failed(call, now, at, failure, false),
+            (State::Sent { at }, Reply::Failed(failure)) if attempt == call.attempts => {
+                self.attempt_failed(call, now, at, failure, false);
+            }
+            _ => self.stats.ignored_replies += 1,
         }
     }
 
@@ -166,16 +121,15 @@ impl Client {
                 call.state = State::Ready;
             }
             State::Waiting(place) => {
+                let bulkhead = self.guards.bulkhead.as_ref();
                 // A permit that came in the same instant came first.
-                if let Some(gate) = &mut self.bulkhead
-                    && !gate.is_granted(place)
-                {
+                if !bulkhead.is_some_and(|bulkhead| bulkhead.gate.is_granted(place)) {
                     let stopped = if now >= call.deadline {
                         Stopped::DeadlineExceeded
                     } else {
                         Stopped::BulkheadTimeout
                     };
-                    self.end(call, now, Some(stopped), false);
+                    self.give_up(call, now, stopped, false);
                 }
             }
             State::New
@@ -195,14 +149,14 @@ impl Client {
             State::Failed { abandon, .. } => abandon,
             State::New | State::Waiting(_) | State::Backoff | State::Ready => false,
         };
-        self.end(call, now, Some(Stopped::Cancelled), abandon);
+        self.give_up(call, now, Stopped::Cancelled, abandon);
     }
 
     /// A call that was given a bulkhead permit while it waited: poll that one. Each is named once; ask
     /// until `None` whenever a call has been polled to `None`.
     #[inline]
     pub fn next_admitted(&mut self) -> Option<CallKey> {
-        self.bulkhead.as_mut()?.next_admitted()
+        self.guards.bulkhead.as_mut()?.gate.next_admitted()
     }
 
     /// Switches retries off, or on again. First attempts are not concerned; calls that are in a
@@ -214,27 +168,32 @@ impl Client {
     /// What the breaker does with a call at `now`; `None` without a breaker.
     #[must_use]
     pub fn breaker_state(&self, now: Time) -> Option<BreakerState> {
-        self.breaker.as_ref().map(|breaker| breaker.state(now))
+        self.guards
+            .breaker
+            .as_ref()
+            .map(|breaker| breaker.circuit.state(now))
     }
 
     /// Times the breaker went to open.
     #[must_use]
     pub fn breaker_openings(&self) -> u64 {
-        self.breaker.as_ref().map_or(0, Circuit::openings)
+        self.guards
+            .breaker
+            .as_ref()
+            .map_or(0, |breaker| breaker.circuit.openings())
     }
 
     /// Retries the budget would grant now, one after the other; infinite without a budget.
     #[must_use]
     pub fn budget_balance(&mut self, now: Time) -> f64 {
-        self.budget.balance(now)
+        self.guards.budget.balance(now)
     }
 
     /// Bulkhead permits out and calls in line; `None` without a bulkhead.
     #[must_use]
     pub fn bulkhead_load(&self) -> Option<(u32, u32)> {
-        self.bulkhead
-            .as_ref()
-            .map(|gate| (gate.in_use(), gate.waiting()))
+        let gate = &self.guards.bulkhead.as_ref()?.gate;
+        Some((gate.in_use(), gate.waiting()))
     }
 
     /// What was done so far.
@@ -249,93 +208,116 @@ impl Client {
         &self.policy
     }
 
-    /// The first step of a call.
-    #[inline]
-    fn start(&mut self, call: &mut Call, now: Time) -> Option<Action> {
-        if now >= call.deadline && call.deadline != Time::MAX {
-            return Some(self.stop(call, now, Stopped::DeadlineExceeded));
-        }
-        if let Some(breaker) = &mut self.breaker
-            && breaker_counts(&self.policy) == Counts::Calls
-        {
-            call.permit = breaker.admit(now);
-            if call.permit.is_none() {
-                return Some(self.stop(call, now, Stopped::BreakerOpen));
+    /// What [`Client::poll`] leaves out.
+    #[inline(never)]
+    fn poll_on(
+        &mut self,
+        call: &mut Call,
+        now: Time,
+        entropy: &mut impl Entropy,
+    ) -> Option<Action> {
+        match &mut call.state {
+            State::Failed { abandon, .. } | State::Ending { abandon, .. } if *abandon => {
+                *abandon = false;
+                Some(Action::Abandon(call.attempts))
             }
-        }
-        self.enter(call, now)
-    }
-
-    /// Asks for a bulkhead permit, then sends.
-    #[inline]
-    fn enter(&mut self, call: &mut Call, now: Time) -> Option<Action> {
-        let Some(gate) = &mut self.bulkhead else {
-            return self.send_if_still_wanted(call, now);
-        };
-        if !call.inside {
-            // Who would be refused by the breaker anyway does not queue for it.
-            if asks_breaker_per_attempt(&self.policy)
-                && self
-                    .breaker
-                    .as_ref()
-                    .is_some_and(|breaker| breaker.refuses(now))
-            {
-                return Some(self.stop(call, now, Stopped::BreakerOpen));
+            &mut State::Failed { asked, .. } => self.decide(call, now, asked, entropy),
+            State::New => {
+                // A call that is over before it began takes nothing from anybody.
+                if remaining(call.deadline, now) == Span::ZERO {
+                    return Some(self.stop(call, now, Stopped::DeadlineExceeded));
+                }
+                match self.guards.admit_call(call, now) {
+                    Ok(()) => self.enter(call, now),
+                    Err(stopped) => Some(self.stop(call, now, stopped)),
+                }
             }
-            match gate.enter(call.key) {
-                Entry::Entered => call.inside = true,
-                Entry::Waits(place) => {
-                    let max_wait = self
-                        .policy
-                        .spec()
-                        .bulkhead
-                        .map_or(Span::ZERO, |b| b.max_wait);
-                    call.state = State::Waiting(place);
-                    call.timer = now.after(max_wait).min(call.deadline);
-                    self.stats.waited += 1;
+            State::Ready => self.enter(call, now),
+            &mut State::Waiting(place) => {
+                if !self.guards.bulkhead.as_mut()?.gate.claim(place) {
                     return None;
                 }
-                Entry::Full => return Some(self.stop(call, now, Stopped::BulkheadFull)),
+                call.inside = true;
+                call.timer = Time::MAX;
+                Some(self.send(call, now))
             }
+            State::Sent { .. } | State::Backoff | State::Over => None,
+            &mut State::Ending { stopped, .. } => Some(finish(call, stopped)),
         }
-        self.send_if_still_wanted(call, now)
+    }
+
+    /// Decides what to do about a failed attempt.
+    fn decide(
+        &mut self,
+        call: &mut Call,
+        now: Time,
+        asked: Asked,
+        entropy: &mut impl Entropy,
+    ) -> Option<Action> {
+        let spec = self.policy.spec();
+        let guards = &mut self.guards;
+        match retry_wait(
+            call,
+            now,
+            asked.span(),
+            spec,
+            self.kill_switch,
+            guards,
+            entropy,
+        ) {
+            Ok(Span::ZERO) => self.enter(call, now),
+            Ok(wait) => {
+                call.state = State::Backoff;
+                call.timer = now.after(wait);
+                None
+            }
+            Err(stopped) => Some(self.stop(call, now, stopped)),
+        }
+    }
+
+    /// Gets a place for the next attempt and sends it, or waits in line.
+    fn enter(&mut self, call: &mut Call, now: Time) -> Option<Action> {
+        match self.guards.line_up(call, now) {
+            Ok(()) if matches!(call.state, State::Waiting(_)) => {
+                self.stats.waited += 1;
+                None
+            }
+            Ok(()) => Some(self.send(call, now)),
+            Err(stopped) => Some(self.stop(call, now, stopped)),
+        }
     }
 
     /// Sends the next attempt, unless something has come in between since it was decided.
     #[inline]
-    fn send_if_still_wanted(&mut self, call: &mut Call, now: Time) -> Option<Action> {
+    fn send(&mut self, call: &mut Call, now: Time) -> Action {
         let left = remaining(call.deadline, now);
         if left == Span::ZERO {
-            return Some(self.stop(call, now, Stopped::DeadlineExceeded));
+            return self.stop(call, now, Stopped::DeadlineExceeded);
         }
-        if call.attempts > 0 && self.kill_switch {
-            return Some(self.stop(call, now, Stopped::KillSwitch));
+        let first = call.attempts == 0;
+        if !first && self.kill_switch {
+            return self.stop(call, now, Stopped::KillSwitch);
         }
-        if let Some(breaker) = &mut self.breaker
-            && call.permit.is_none()
-            && asks_breaker_per_attempt(&self.policy)
-        {
-            call.permit = breaker.admit(now);
-            if call.permit.is_none() {
-                return Some(self.stop(call, now, Stopped::BreakerOpen));
+        if !self.guards.none() {
+            if let Err(stopped) = self.guards.admit_attempt(call, now) {
+                return self.stop(call, now, stopped);
+            }
+            if first {
+                self.guards.call_started(now);
             }
         }
         call.attempts = call.attempts.saturating_add(1);
         self.stats.attempts += 1;
-        if call.attempts == 1 {
-            self.budget.record(now, Event::CallStarted);
-        } else {
-            self.stats.retries += 1;
-        }
+        self.stats.retries += u64::from(!first);
         let spec = self.policy.spec();
         let timeout = attempt_timeout(spec.attempt_timeout, &spec.retry, left, call.attempts);
         call.state = State::Sent { at: now };
         call.timer = now.after(timeout);
-        Some(Action::Send {
+        Action::Send {
             attempt: call.attempts,
             timeout: (timeout != Span::MAX).then_some(timeout),
             deadline: call.deadline().filter(|_| spec.deadline.propagate),
-        })
+        }
     }
 
     /// Takes note of a failed attempt; what to do about it is decided by the next poll.
@@ -349,27 +331,8 @@ impl Client {
     ) {
         self.stats.attempt_failed[failure.kind as usize] += 1;
         call.last = Some((failure.kind, failure.phase));
-        if asks_breaker_per_attempt(&self.policy)
-            && let (Some(breaker), Some(permit)) = (&mut self.breaker, call.permit.take())
-        {
-            let failed = breaker_counts_as_failure(&self.policy, failure.kind);
-            breaker.record(now, permit, failed, now.since(at));
-        }
-        if let Some(grant) = call.grant.take() {
-            self.budget.settle(now, grant, Settled::Failed);
-        }
-        let event = Event::AttemptFailed {
-            kind: failure.kind,
-            transient: call.retry_on.contains(failure.kind),
-        };
-        self.budget.record(now, event);
-        if self
-            .policy
-            .spec()
-            .bulkhead
-            .is_some_and(|b| !b.hold_during_backoff)
-        {
-            self.give_permit_back(call);
+        if !self.guards.none() {
+            self.guards.attempt_failed(call, now, at, failure.kind);
         }
         call.timer = Time::MAX;
         call.state = State::Failed {
@@ -378,115 +341,28 @@ impl Client {
         };
     }
 
-    /// Decides what to do about a failed attempt.
-    fn decide(
-        &mut self,
-        call: &mut Call,
-        now: Time,
-        asked: Asked,
-        entropy: &mut impl Entropy,
-    ) -> Option<Action> {
-        let shared = Shared {
-            spec: self.policy.spec(),
-            kill_switch: self.kill_switch,
-            budget: &mut self.budget,
-            breaker: self
-                .breaker
-                .as_ref()
-                .filter(|_| asks_breaker_per_attempt(&self.policy)),
-        };
-        match retry_wait(call, now, asked.span(), shared, entropy) {
-            Ok(Span::ZERO) => self.enter(call, now),
-            Ok(wait) => {
-                call.state = State::Backoff;
-                call.timer = now.after(wait);
-                None
-            }
-            Err(stopped) => Some(self.stop(call, now, stopped)),
-        }
-    }
-
-    /// Ends a call and says so at once.
+    /// Gives a call up and says so at once.
+    #[cold]
     fn stop(&mut self, call: &mut Call, now: Time, stopped: Stopped) -> Action {
-        self.end(call, now, Some(stopped), false);
-        self.finish(call, Some(stopped))
+        self.give_up(call, now, stopped, false);
+        finish(call, Some(stopped))
     }
 
-    /// Gives back everything a call holds and counts its end, once.
-    fn end(&mut self, call: &mut Call, now: Time, stopped: Option<Stopped>, abandon: bool) {
-        match stopped {
-            None => self.stats.ok += 1,
-            Some(stopped) => self.stats.stopped[stopped.index()] += 1,
-        }
-        if let Some(grant) = call.grant.take() {
-            let sent = matches!(call.state, State::Sent { .. });
-            let settled = if sent {
-                Settled::Failed
-            } else {
-                Settled::Unused
-            };
-            self.budget.settle(now, grant, settled);
-        }
-        if let (Some(breaker), Some(permit)) = (&mut self.breaker, call.permit.take()) {
-            // Per call: the failure of the last attempt is the result. Without one, or when the caller
-            // left, nothing was learnt.
-            match call.last {
-                Some((kind, _))
-                    if breaker_counts(&self.policy) == Counts::Calls
-                        && stopped != Some(Stopped::Cancelled) =>
-                {
-                    let failed = breaker_counts_as_failure(&self.policy, kind);
-                    breaker.record(now, permit, failed, now.since(call.began));
-                }
-                _ => breaker.release(permit),
-            }
-        }
-        if let (State::Waiting(place), Some(gate)) = (call.state, &mut self.bulkhead) {
-            gate.leave(place);
-        }
-        self.give_permit_back(call);
-        call.timer = Time::MAX;
-        call.state = State::Ending { stopped, abandon };
-    }
-
-    #[inline]
-    fn give_permit_back(&mut self, call: &mut Call) {
-        if call.inside
-            && let Some(gate) = &mut self.bulkhead
-        {
-            call.inside = false;
-            gate.release();
-        }
-    }
-
-    #[inline]
-    fn finish(&mut self, call: &mut Call, stopped: Option<Stopped>) -> Action {
-        call.state = State::Over;
-        Action::Finish(Verdict {
-            attempts: call.attempts,
-            stopped,
-            last: call.last.map(|(kind, _)| kind),
-            phase: call.last.map(|(_, phase)| phase),
-        })
+    /// Gives a call up and takes back what it holds.
+    fn give_up(&mut self, call: &mut Call, now: Time, stopped: Stopped, abandon: bool) {
+        self.stats.stopped[stopped.index()] += 1;
+        self.guards.given_up(call, now, stopped);
+        call.end(Some(stopped), abandon);
     }
 }
 
-fn breaker_counts(policy: &Policy) -> Counts {
-    policy
-        .spec()
-        .breaker
-        .as_ref()
-        .map_or(Counts::Attempts, |b| b.counts)
-}
-
-fn asks_breaker_per_attempt(policy: &Policy) -> bool {
-    breaker_counts(policy) == Counts::Attempts
-}
-
-fn breaker_counts_as_failure(policy: &Policy, kind: FailureKind) -> bool {
-    policy
-        .spec()
-        .breaker
-        .as_ref()
-        .is_some_and(|b| b.on.contains(kind))
+#[inline]
+fn finish(call: &mut Call, stopped: Option<Stopped>) -> Action {
+    call.state = State::Over;
+    Action::Finish(Verdict {
+        attempts: call.attempts,
+        stopped,
+        last: call.last.map(|(kind, _)| kind),
+        phase: call.last.map(|(_, phase)| phase),
+    })
 }

@@ -4,6 +4,7 @@
 //! time since then to every verb. All arithmetic saturates: no input can make it panic or wrap.
 
 use core::fmt;
+use core::time::Duration;
 
 /// An instant: nanoseconds since the driver's epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -86,6 +87,19 @@ impl Span {
     #[must_use]
     pub fn times(self, factor: f64) -> Span {
         Span((self.0 as f64 * factor + 0.5) as u64)
+    }
+}
+
+impl From<Duration> for Span {
+    /// Saturates at [`Span::MAX`].
+    fn from(length: Duration) -> Span {
+        Span(u64::try_from(length.as_nanos()).unwrap_or(u64::MAX))
+    }
+}
+
+impl From<Span> for Duration {
+    fn from(span: Span) -> Duration {
+        Duration::from_nanos(span.0)
     }
 }
 

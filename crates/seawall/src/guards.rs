@@ -1,0 +1,224 @@
+//! Budget, breaker and bulkhead: what the calls of a client share, and what an attempt has to pass.
+//!
+//! The order of composition is decided here, outermost first: deadline, retries with their budget,
+//! breaker, bulkhead, attempt. The breaker looks twice, before the line for a permit (who would be
+//! refused does not queue) and after it (it may have opened meanwhile).
+
+use crate::action::Stopped;
+use crate::breaker::Circuit;
+use crate::budget::{Account, Event, Settled};
+use crate::bulkhead::{Entry, Gate};
+use crate::call::{Call, State};
+use crate::failure::{FailureKind, FailureSet};
+use crate::spec::{Counts, Spec};
+use crate::time::{Span, Time};
+
+#[derive(Clone, Debug)]
+pub(crate) struct Guards {
+    pub(crate) budget: Account,
+    pub(crate) breaker: Option<Breaking>,
+    pub(crate) bulkhead: Option<Bounding>,
+    /// None of the three is there.
+    none: bool,
+}
+
+/// A breaker and what it counts.
+#[derive(Clone, Debug)]
+pub(crate) struct Breaking {
+    pub(crate) circuit: Circuit,
+    counts: Counts,
+    on: FailureSet,
+}
+
+/// A bulkhead and how it is waited for.
+#[derive(Clone, Debug)]
+pub(crate) struct Bounding {
+    pub(crate) gate: Gate,
+    max_wait: Span,
+    hold_during_backoff: bool,
+}
+
+impl Guards {
+    pub(crate) fn new(spec: &Spec, now: Time) -> Self {
+        let budget = Account::new(&spec.budget, now);
+        Guards {
+            none: matches!(budget, Account::Unlimited)
+                && spec.breaker.is_none()
+                && spec.bulkhead.is_none(),
+            budget,
+            breaker: spec.breaker.as_ref().map(|breaker| Breaking {
+                circuit: Circuit::new(breaker, now),
+                counts: breaker.counts,
+                on: breaker.on,
+            }),
+            bulkhead: spec.bulkhead.as_ref().map(|bulkhead| Bounding {
+                gate: Gate::new(bulkhead),
+                max_wait: bulkhead.max_wait,
+                hold_during_backoff: bulkhead.hold_during_backoff,
+            }),
+        }
+    }
+
+    /// Whether there is nothing to pass: the way of a call that only has timeouts and retries.
+    #[inline]
+    pub(crate) fn none(&self) -> bool {
+        self.none
+    }
+
+    /// The breaker, when each attempt needs its leave.
+    #[inline]
+    pub(crate) fn breaker_of_attempts(&self) -> Option<&Circuit> {
+        let breaker = self.breaker.as_ref()?;
+        (breaker.counts == Counts::Attempts).then_some(&breaker.circuit)
+    }
+
+    /// What a call has to pass once, before its first attempt.
+    pub(crate) fn admit_call(&mut self, call: &mut Call, now: Time) -> Result<(), Stopped> {
+        match &mut self.breaker {
+            Some(breaker) if breaker.counts == Counts::Calls => breaker.admit(call, now),
+            _ => Ok(()),
+        }
+    }
+
+    /// Gets a bulkhead permit for the call, or else a place in line; the latter is [`State::Waiting`].
+    pub(crate) fn line_up(&mut self, call: &mut Call, now: Time) -> Result<(), Stopped> {
+        if self
+            .breaker_of_attempts()
+            .is_some_and(|breaker| breaker.refuses(now))
+        {
+            return Err(Stopped::BreakerOpen);
+        }
+        let Some(bulkhead) = &mut self.bulkhead else {
+            return Ok(());
+        };
+        if call.inside {
+            return Ok(());
+        }
+        match bulkhead.gate.enter(call.key) {
+            Entry::Entered => call.inside = true,
+            Entry::Waits(place) => {
+                call.state = State::Waiting(place);
+                call.timer = now.after(bulkhead.max_wait).min(call.deadline);
+            }
+            Entry::Full => return Err(Stopped::BulkheadFull),
+        }
+        Ok(())
+    }
+
+    /// What an attempt has to pass in the instant it is sent.
+    pub(crate) fn admit_attempt(&mut self, call: &mut Call, now: Time) -> Result<(), Stopped> {
+        match &mut self.breaker {
+            Some(breaker) if breaker.counts == Counts::Attempts => breaker.admit(call, now),
+            _ => Ok(()),
+        }
+    }
+
+    /// A call sent its first attempt.
+    pub(crate) fn call_started(&mut self, now: Time) {
+        self.budget.record(now, Event::CallStarted);
+    }
+
+    /// An attempt failed that was sent `at`.
+    pub(crate) fn attempt_failed(
+        &mut self,
+        call: &mut Call,
+        now: Time,
+        at: Time,
+        kind: FailureKind,
+    ) {
+        if let Some(breaker) = &mut self.breaker
+            && breaker.counts == Counts::Attempts
+        {
+            breaker.record(call, now, Some(kind), at);
+        }
+        if let Some(grant) = call.grant.take() {
+            self.budget.settle(now, grant, Settled::Failed);
+        }
+        let event = Event::AttemptFailed {
+            kind,
+            transient: call.retry_on.contains(kind),
+        };
+        self.budget.record(now, event);
+        if let Some(bulkhead) = &mut self.bulkhead
+            && !bulkhead.hold_during_backoff
+        {
+            bulkhead.leave(call);
+        }
+    }
+
+    /// The attempt that was sent `at` went well, and so did the call.
+    pub(crate) fn succeeded(&mut self, call: &mut Call, now: Time, at: Time) {
+        if let Some(breaker) = &mut self.breaker {
+            let since = match breaker.counts {
+                Counts::Attempts => at,
+                Counts::Calls => call.began,
+            };
+            breaker.record(call, now, None, since);
+        }
+        if let Some(grant) = call.grant.take() {
+            self.budget.settle(now, grant, Settled::Succeeded);
+        }
+        self.budget.record(now, Event::CallSucceeded);
+        if let Some(bulkhead) = &mut self.bulkhead {
+            bulkhead.leave(call);
+        }
+    }
+
+    /// The call was given up. Takes back everything it still holds.
+    pub(crate) fn given_up(&mut self, call: &mut Call, now: Time, stopped: Stopped) {
+        if let Some(grant) = call.grant.take() {
+            let settled = match call.state {
+                State::Sent { .. } => Settled::Failed,
+                _ => Settled::Unused,
+            };
+            self.budget.settle(now, grant, settled);
+        }
+        if let Some(breaker) = &mut self.breaker {
+            // Per call: the failure of the last attempt is the result. Without one, or when the caller
+            // left, nothing was learnt; nor from an attempt that was cut short.
+            match call.last {
+                Some((kind, _))
+                    if breaker.counts == Counts::Calls && stopped != Stopped::Cancelled =>
+                {
+                    breaker.record(call, now, Some(kind), call.began);
+                }
+                _ => breaker.release(call),
+            }
+        }
+        if let Some(bulkhead) = &mut self.bulkhead {
+            if let State::Waiting(place) = call.state {
+                bulkhead.gate.leave(place);
+            }
+            bulkhead.leave(call);
+        }
+    }
+}
+
+impl Breaking {
+    fn admit(&mut self, call: &mut Call, now: Time) -> Result<(), Stopped> {
+        call.permit = self.circuit.admit(now);
+        call.permit.map(|_| ()).ok_or(Stopped::BreakerOpen)
+    }
+
+    fn record(&mut self, call: &mut Call, now: Time, failure: Option<FailureKind>, since: Time) {
+        if let Some(permit) = call.permit.take() {
+            let failed = failure.is_some_and(|kind| self.on.contains(kind));
+            self.circuit.record(now, permit, failed, now.since(since));
+        }
+    }
+
+    fn release(&mut self, call: &mut Call) {
+        if let Some(permit) = call.permit.take() {
+            self.circuit.release(permit);
+        }
+    }
+}
+
+impl Bounding {
+    fn leave(&mut self, call: &mut Call) {
+        if call.inside {
+            call.inside = false;
+            self.gate.release();
+        }
+    }
+}
