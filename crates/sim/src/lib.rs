@@ -1,9 +1,15 @@
 //! The kernel of retrystorm: scenario text in, numbers out. No IO, one thread, no clock.
 
+mod arena;
 pub mod arrivals;
+mod event;
 pub mod expect;
 pub mod law;
 pub mod metrics;
+mod queue;
 pub mod rng;
 pub mod scenario;
 pub mod step;
+mod world;
+
+pub use world::{World, run};

@@ -3,9 +3,7 @@
 //! Everything here has been checked; the kernel runs it without looking back. Order is the order of
 //! the file, and order is identity: `services[2]` is the third service written.
 
-use std::sync::Arc;
-
-use seawall::{Failure, FailureKind, Operation, Reply, Span, Spec, Time};
+use seawall::{Failure, FailureKind, Operation, Reply, Span, Time};
 
 use crate::arrivals::Arrivals;
 use crate::expect::Expectation;
@@ -39,6 +37,38 @@ pub struct Scenario {
     pub faults: Vec<Fault>,
     /// What the world promises.
     pub expect: Vec<Expectation>,
+}
+
+impl Scenario {
+    /// `caller -> service (policy)`: how an edge is called in reports.
+    #[must_use]
+    pub fn edge_name(&self, edge: &Edge) -> String {
+        let caller = match edge.caller {
+            Caller::Client(i) => &self.clients[i as usize].name,
+            Caller::Service(i) => &self.services[i as usize].name,
+        };
+        let service = &self.services[edge.service as usize].name;
+        let policy = &self.policies[edge.policy as usize].name;
+        format!("{caller} -> {service} ({policy})")
+    }
+
+    /// What the random streams of an edge are named by: `caller -> service`, and a number where a
+    /// caller calls a service under several policies. The policy's name is left out, so that runs under
+    /// different policies meet the same links.
+    #[must_use]
+    pub fn edge_stream_name(&self, index: usize) -> String {
+        let edge = self.edges[index];
+        let caller = match edge.caller {
+            Caller::Client(i) => &self.clients[i as usize].name,
+            Caller::Service(i) => &self.services[i as usize].name,
+        };
+        let service = &self.services[edge.service as usize].name;
+        let twins = |e: &&Edge| e.caller == edge.caller && e.service == edge.service;
+        match self.edges[..index].iter().filter(twins).count() {
+            0 => format!("{caller} -> {service}"),
+            n => format!("{caller} -> {service} #{}", n + 1),
+        }
+    }
 }
 
 /// How long, how finely measured, how often.
@@ -182,8 +212,8 @@ pub enum Discipline {
 pub struct Policy {
     /// As in the file.
     pub name: String,
-    /// What it does.
-    pub spec: Arc<Spec>,
+    /// What it does, checked.
+    pub policy: seawall::Policy,
 }
 
 /// A way between caller and service, taken by requests and by responses.

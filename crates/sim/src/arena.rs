@@ -1,0 +1,224 @@
+//! Slots that are used again, named by ids that notice.
+//!
+//! An [`Id`] is a slot and the generation it was handed out in. Removing raises the generation, so an
+//! old id finds nothing: "already over", never somebody else. Memory grows with what lives at once.
+
+use std::marker::PhantomData;
+
+/// Names one value in an [`Arena`], for as long as it lives.
+pub(crate) struct Id<T> {
+    slot: u32,
+    generation: u32,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> Id<T> {
+    /// An id that never finds anything.
+    pub(crate) const NONE: Id<T> = Id {
+        slot: u32::MAX,
+        generation: 0,
+        of: PhantomData,
+    };
+
+    /// Both halves in one number, for trajectories and engine keys.
+    pub(crate) fn bits(self) -> u64 {
+        u64::from(self.generation) << 32 | u64::from(self.slot)
+    }
+
+    /// The id that `bits` was made from.
+    pub(crate) fn from_bits(bits: u64) -> Self {
+        Id {
+            slot: bits as u32,
+            generation: (bits >> 32) as u32,
+            of: PhantomData,
+        }
+    }
+}
+
+impl<T> Clone for Id<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Id<T> {}
+impl<T> PartialEq for Id<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.slot == other.slot && self.generation == other.generation
+    }
+}
+impl<T> Eq for Id<T> {}
+impl<T> std::fmt::Debug for Id<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}#{}", self.slot, self.generation)
+    }
+}
+
+/// Values under ids. A removed value stays in its slot until the slot is used again, so `T` should
+/// own little.
+#[derive(Clone, Debug)]
+pub(crate) struct Arena<T> {
+    slots: Vec<Slot<T>>,
+    free: Vec<u32>,
+}
+
+#[derive(Clone, Debug)]
+struct Slot<T> {
+    /// Odd while the slot is in use.
+    generation: u32,
+    value: T,
+}
+
+impl<T> Arena<T> {
+    pub(crate) fn new() -> Self {
+        Arena {
+            slots: Vec::new(),
+            free: Vec::new(),
+        }
+    }
+
+    /// How many live.
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    #[inline]
+    pub(crate) fn insert(&mut self, value: T) -> Id<T> {
+        if let Some(slot) = self.free.pop() {
+            let place = &mut self.slots[slot as usize];
+            place.generation = place.generation.wrapping_add(1);
+            place.value = value;
+            return Id {
+                slot,
+                generation: place.generation,
+                of: PhantomData,
+            };
+        }
+        let slot = u32::try_from(self.slots.len()).expect("fewer than 2^32 in flight at once");
+        self.slots.push(Slot {
+            generation: 1,
+            value,
+        });
+        Id {
+            slot,
+            generation: 1,
+            of: PhantomData,
+        }
+    }
+
+    /// The id that the next [`Arena::insert`] will give.
+    #[inline]
+    pub(crate) fn next_id(&self) -> Id<T> {
+        let (slot, generation) = match self.free.last() {
+            Some(&slot) => (slot, self.slots[slot as usize].generation.wrapping_add(1)),
+            None => (self.slots.len() as u32, 1),
+        };
+        Id {
+            slot,
+            generation,
+            of: PhantomData,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn contains(&self, id: Id<T>) -> bool {
+        self.slots
+            .get(id.slot as usize)
+            .is_some_and(|s| s.generation == id.generation)
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, id: Id<T>) -> Option<&T> {
+        self.slots
+            .get(id.slot as usize)
+            .filter(|s| s.generation == id.generation)
+            .map(|s| &s.value)
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, id: Id<T>) -> Option<&mut T> {
+        self.slots
+            .get_mut(id.slot as usize)
+            .filter(|s| s.generation == id.generation)
+            .map(|s| &mut s.value)
+    }
+
+    /// Ends the life of `id`; false if it was over already.
+    #[inline]
+    pub(crate) fn remove(&mut self, id: Id<T>) -> bool {
+        match self.slots.get_mut(id.slot as usize) {
+            Some(place) if place.generation == id.generation => {
+                place.generation = place.generation.wrapping_add(1);
+                self.free.push(id.slot);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// All that live, in slot order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Id<T>, &T)> {
+        self.slots
+            .iter()
+            .enumerate()
+            .filter(|(_, s)| s.generation % 2 == 1)
+            .map(|(i, s)| {
+                (
+                    Id {
+                        slot: i as u32,
+                        generation: s.generation,
+                        of: PhantomData,
+                    },
+                    &s.value,
+                )
+            })
+    }
+}
+
+impl<T> std::ops::Index<Id<T>> for Arena<T> {
+    type Output = T;
+    #[inline]
+    fn index(&self, id: Id<T>) -> &T {
+        self.get(id).expect("a live id")
+    }
+}
+
+impl<T> std::ops::IndexMut<Id<T>> for Arena<T> {
+    #[inline]
+    fn index_mut(&mut self, id: Id<T>) -> &mut T {
+        self.get_mut(id).expect("a live id")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_id_never_finds_the_next_tenant() {
+        let mut arena = Arena::new();
+        let first = arena.insert('a');
+        assert!(arena.remove(first));
+        assert!(!arena.remove(first));
+        let second = arena.insert('b');
+        assert_eq!(second.slot, first.slot);
+        assert_eq!(arena.get(first), None);
+        assert_eq!(arena[second], 'b');
+        assert_eq!(arena.len(), 1);
+        assert_eq!(Id::from_bits(second.bits()), second);
+        assert!(!arena.contains(Id::NONE));
+    }
+
+    #[test]
+    fn slots_are_reused_before_new_ones_are_made() {
+        let mut arena = Arena::new();
+        let ids: Vec<_> = (0..10).map(|n| arena.insert(n)).collect();
+        for &id in &ids {
+            arena.remove(id);
+        }
+        for n in 0..10 {
+            arena.insert(n);
+        }
+        assert_eq!(arena.slots.len(), 10);
+        assert_eq!(arena.iter().count(), 10);
+    }
+}

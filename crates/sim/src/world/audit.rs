@@ -1,0 +1,91 @@
+//! The laws every run must keep, checked after each of them.
+//!
+//! They are identities, not statistics: a broken one is a bug in the kernel, whatever the scenario.
+
+use super::World;
+use crate::metrics::ServiceCount;
+
+impl World {
+    /// Checks the conservation laws over the whole run.
+    ///
+    /// # Panics
+    /// When one is broken, naming the law, the place and the seed.
+    pub(super) fn audit(&mut self) {
+        self.settle();
+        let broken = self.broken_laws();
+        assert!(
+            broken.is_empty(),
+            "bug in the kernel (seed {}, at {}): {}",
+            self.seed,
+            seawall::Span(self.now.0),
+            broken.join("; ")
+        );
+    }
+
+    fn broken_laws(&self) -> Vec<String> {
+        let mut broken = Vec::new();
+        let mut open = vec![0u64; self.edges.len()];
+        for (_, call) in self.calls.iter() {
+            open[call.edge as usize] += 1;
+        }
+        for ((edge, count), open) in self
+            .scenario
+            .edges
+            .iter()
+            .zip(&self.recorder.counts.edges)
+            .zip(open)
+        {
+            let name = || self.scenario.edge_name(edge);
+            let ended = count.ok + count.failed_calls();
+            if count.calls != ended + open {
+                broken.push(format!(
+                    "each call ends once: {} began {} calls, {ended} ended, {open} are open",
+                    name(),
+                    count.calls
+                ));
+            }
+            if count.attempts < count.retries || count.attempts - count.retries > count.calls {
+                broken.push(format!(
+                    "first attempts are at most calls: {} sent {} attempts, {} retries, for {} calls",
+                    name(),
+                    count.attempts,
+                    count.retries,
+                    count.calls
+                ));
+            }
+        }
+        for (i, count) in self.recorder.counts.services.iter().enumerate() {
+            let service = &self.scenario.services[i].name;
+            let ServiceCount {
+                served,
+                failed,
+                cancelled,
+                lost,
+                ..
+            } = count;
+            let turned_away = count.shed_full + count.shed_expired + count.faulted;
+            let (mut inside, mut so_far) = (0, 0);
+            for (_, arrived, answered) in self.jobs_inside(i as u32) {
+                inside += u64::from(!answered);
+                so_far += u128::from(self.now.since(arrived).0);
+            }
+            let ended = turned_away + served + failed + cancelled + lost;
+            if count.arrived != ended + inside {
+                broken.push(format!(
+                    "each attempt that arrives ends once: {service} saw {} arrive, {ended} end, \
+                     {inside} are inside",
+                    count.arrived
+                ));
+            }
+            // Little's law as an identity: the integral of the number inside is the sum of the times inside.
+            if count.inside_ns != count.sojourn_ns + so_far {
+                broken.push(format!(
+                    "Little's law: the jobs inside {service} sum to {} job-ns, their times inside to {}",
+                    count.inside_ns,
+                    count.sojourn_ns + so_far
+                ));
+            }
+        }
+        broken
+    }
+}

@@ -1,0 +1,97 @@
+//! Faults: what is true while they last.
+//!
+//! A fault is not an action with an undo. Whenever one begins or ends, the state of everything it can
+//! touch is set anew from all faults that are active then, so overlapping ones combine.
+
+use super::World;
+use crate::scenario::model::FaultKind;
+
+impl World {
+    pub(super) fn fault_begins(&mut self, fault: u32) {
+        self.active[fault as usize] = true;
+        self.apply(fault);
+        if let FaultKind::Outage { service } = self.scenario.faults[fault as usize].kind {
+            let inside: Vec<_> = self.jobs_inside(service).collect();
+            for (job, _, answered) in inside {
+                // One that was answered already ended then, as far as counting goes.
+                self.recorder.counts.services[service as usize].lost += u64::from(!answered);
+                self.remove_job(job);
+            }
+        }
+    }
+
+    pub(super) fn fault_ends(&mut self, fault: u32) {
+        self.active[fault as usize] = false;
+        self.apply(fault);
+    }
+
+    /// Sets what `fault` touches from all active faults.
+    fn apply(&mut self, fault: u32) {
+        let scenario = std::sync::Arc::clone(&self.scenario);
+        let active = || {
+            let pairs = scenario.faults.iter().zip(&self.active);
+            pairs.filter(|(_, active)| **active).map(|(f, _)| &f.kind)
+        };
+        match scenario.faults[fault as usize].kind {
+            FaultKind::Slow {
+                service: target, ..
+            } => {
+                let factors = active().filter_map(|kind| match kind {
+                    FaultKind::Slow { service, factor } if *service == target => Some(*factor),
+                    _ => None,
+                });
+                self.services[target as usize].slow = factors.product();
+            }
+            FaultKind::Errors {
+                service: target, ..
+            } => {
+                let errors = active().filter_map(|kind| match kind {
+                    FaultKind::Errors {
+                        service,
+                        share,
+                        failure,
+                    } if *service == target => Some((*share, *failure)),
+                    _ => None,
+                });
+                self.services[target as usize].errors = errors.collect();
+            }
+            FaultKind::LoseCapacity {
+                service: target, ..
+            } => {
+                let left: f64 = active()
+                    .filter_map(|kind| match kind {
+                        FaultKind::LoseCapacity { service, share } if *service == target => {
+                            Some(1.0 - share)
+                        }
+                        _ => None,
+                    })
+                    .product();
+                if let Some(all) = scenario.services[target as usize].concurrency {
+                    self.set_workers(target, (f64::from(all) * left + 0.5) as u32);
+                }
+            }
+            FaultKind::Outage { service: target } => {
+                self.services[target as usize].out = active()
+                    .any(|k| matches!(k, FaultKind::Outage { service } if *service == target));
+            }
+            FaultKind::Refuse { service: target } => {
+                self.services[target as usize].refusing = active()
+                    .any(|k| matches!(k, FaultKind::Refuse { service } if *service == target));
+            }
+            FaultKind::Load { client: target, .. } => {
+                let factor = active()
+                    .filter_map(|kind| match kind {
+                        FaultKind::Load { client, factor } if *client == target => Some(*factor),
+                        _ => None,
+                    })
+                    .product();
+                self.set_load_factor(target, factor);
+            }
+            FaultKind::KillSwitch { policy: target } => {
+                let on = active()
+                    .any(|k| matches!(k, FaultKind::KillSwitch { policy } if *policy == target));
+                self.set_kill_switch(target, on);
+            }
+        }
+    }
+}
