@@ -57,6 +57,8 @@ pub enum Stopped {
     DeadlineTooClose,
     /// The retry budget is empty.
     BudgetEmpty,
+    /// The client rejects on its own, since the dependency accepts too little.
+    Throttled,
     /// The breaker refuses.
     BreakerOpen,
     /// No permit, and no place to wait for one.
@@ -76,7 +78,7 @@ pub enum Stopped {
 
 impl Stopped {
     /// Number of reasons.
-    pub const COUNT: usize = 12;
+    pub const COUNT: usize = 13;
     /// The words used in columns and reports, by [`Stopped::index`].
     pub const NAMES: [&'static str; Stopped::COUNT] = [
         "not_retryable",
@@ -91,6 +93,7 @@ impl Stopped {
         "retry_after_too_long",
         "kill_switch",
         "cancelled",
+        "throttled",
     ];
 
     /// Position in [`Stopped::NAMES`].
@@ -109,6 +112,7 @@ impl Stopped {
             Stopped::RetryAfterTooLong { .. } => 9,
             Stopped::KillSwitch => 10,
             Stopped::Cancelled => 11,
+            Stopped::Throttled => 12,
         }
     }
 

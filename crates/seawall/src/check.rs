@@ -105,6 +105,12 @@ fn budget(budget: &Budget, found: &mut Found) {
             found.window("budget.window", window);
             found.within("budget.floor_per_sec", floor_per_sec, 0.0, 1e9);
         }
+        Budget::AwsQuota(ref budget) => budget.check(found),
+        Budget::Envoy(ref budget) => budget.check(found),
+        Budget::Finagle(ref budget) => budget.check(found),
+        Budget::Grpc(ref budget) => budget.check(found),
+        Budget::SreAdaptive(ref budget) => budget.check(found),
+        Budget::TowerTps(ref budget) => budget.check(found),
     }
 }
 
@@ -203,6 +209,12 @@ impl Found {
         if !(low..=high).contains(&value) {
             self.expected(field, format!("{low} to {high}"), value);
         }
+    }
+
+    /// How long a Finagle-like budget may remember.
+    pub(crate) fn ttl(&mut self, field: &'static str, ttl: Span) {
+        let holds = (Span::secs(1)..=Span::secs(60)).contains(&ttl);
+        self.require(holds, field, "1s to 60s", ttl);
     }
 
     pub(crate) fn growth(&mut self, field: &'static str, factor: f64) {

@@ -82,7 +82,7 @@ pub(crate) fn retry_wait(
     {
         return Err(Stopped::BreakerOpen);
     }
-    call.grant = guards.budget.withdraw(now, kind);
+    call.grant = guards.withdraw(now, kind);
     match call.grant {
         Some(_) => Ok(wait),
         None => Err(Stopped::BudgetEmpty),

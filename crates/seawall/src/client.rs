@@ -78,7 +78,7 @@ impl Client {
     ) -> Option<Action> {
         // Here only what every call does that goes well; the rest is kept out of the driver's loop.
         match call.state {
-            State::New if self.guards.none() => Some(self.send(call, now)),
+            State::New if self.guards.none() => Some(self.send(call, now, entropy)),
             State::Sent { .. } | State::Backoff | State::Over => None,
             State::Ending {
                 stopped,
@@ -228,18 +228,18 @@ impl Client {
                     return Some(self.stop(call, now, Stopped::DeadlineExceeded));
                 }
                 match self.guards.admit_call(call, now) {
-                    Ok(()) => self.enter(call, now),
+                    Ok(()) => self.enter(call, now, entropy),
                     Err(stopped) => Some(self.stop(call, now, stopped)),
                 }
             }
-            State::Ready => self.enter(call, now),
+            State::Ready => self.enter(call, now, entropy),
             &mut State::Waiting(place) => {
                 if !self.guards.bulkhead.as_mut()?.gate.claim(place) {
                     return None;
                 }
                 call.inside = true;
                 call.timer = Time::MAX;
-                Some(self.send(call, now))
+                Some(self.send(call, now, entropy))
             }
             State::Sent { .. } | State::Backoff | State::Over => None,
             &mut State::Ending { stopped, .. } => Some(finish(call, stopped)),
@@ -265,7 +265,7 @@ impl Client {
             guards,
             entropy,
         ) {
-            Ok(Span::ZERO) => self.enter(call, now),
+            Ok(Span::ZERO) => self.enter(call, now, entropy),
             Ok(wait) => {
                 call.state = State::Backoff;
                 call.timer = now.after(wait);
@@ -276,20 +276,20 @@ impl Client {
     }
 
     /// Gets a place for the next attempt and sends it, or waits in line.
-    fn enter(&mut self, call: &mut Call, now: Time) -> Option<Action> {
+    fn enter(&mut self, call: &mut Call, now: Time, entropy: &mut impl Entropy) -> Option<Action> {
         match self.guards.line_up(call, now) {
             Ok(()) if matches!(call.state, State::Waiting(_)) => {
                 self.stats.waited += 1;
                 None
             }
-            Ok(()) => Some(self.send(call, now)),
+            Ok(()) => Some(self.send(call, now, entropy)),
             Err(stopped) => Some(self.stop(call, now, stopped)),
         }
     }
 
     /// Sends the next attempt, unless something has come in between since it was decided.
     #[inline]
-    fn send(&mut self, call: &mut Call, now: Time) -> Action {
+    fn send(&mut self, call: &mut Call, now: Time, entropy: &mut impl Entropy) -> Action {
         let left = remaining(call.deadline, now);
         if left == Span::ZERO {
             return self.stop(call, now, Stopped::DeadlineExceeded);
@@ -299,12 +299,10 @@ impl Client {
             return self.stop(call, now, Stopped::KillSwitch);
         }
         if !self.guards.none() {
-            if let Err(stopped) = self.guards.admit_attempt(call, now) {
+            if let Err(stopped) = self.guards.admit_attempt(call, now, entropy) {
                 return self.stop(call, now, stopped);
             }
-            if first {
-                self.guards.call_started(now);
-            }
+            self.guards.attempt_sent(now, first);
         }
         call.attempts = call.attempts.saturating_add(1);
         self.stats.attempts += 1;
@@ -332,7 +330,7 @@ impl Client {
         self.stats.attempt_failed[failure.kind as usize] += 1;
         call.last = Some((failure.kind, failure.phase));
         if !self.guards.none() {
-            self.guards.attempt_failed(call, now, at, failure.kind);
+            self.guards.attempt_failed(call, now, at, &failure);
         }
         call.timer = Time::MAX;
         call.state = State::Failed {

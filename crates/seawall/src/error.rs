@@ -111,7 +111,9 @@ fn kind(stopped: Stopped, last: Option<FailureKind>) -> ErrorKind {
         Stopped::Cancelled => return ErrorKind::Cancelled,
         Stopped::DeadlineExceeded => return ErrorKind::Timeout,
         Stopped::BreakerOpen => return ErrorKind::CircuitOpen,
-        Stopped::BulkheadFull | Stopped::BulkheadTimeout => return ErrorKind::CapacityExceeded,
+        Stopped::BulkheadFull | Stopped::BulkheadTimeout | Stopped::Throttled => {
+            return ErrorKind::CapacityExceeded;
+        }
         Stopped::NotRetryable
         | Stopped::NotIdempotent
         | Stopped::AttemptsUsed

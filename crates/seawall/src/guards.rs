@@ -6,10 +6,11 @@
 
 use crate::action::Stopped;
 use crate::breaker::Circuit;
-use crate::budget::{Account, Event, Settled};
+use crate::budget::{Account, Event, Grant, Need, Settled};
 use crate::bulkhead::{Entry, Gate};
 use crate::call::{Call, State};
-use crate::failure::{FailureKind, FailureSet};
+use crate::entropy::Entropy;
+use crate::failure::{Failure, FailureKind, FailureSet};
 use crate::spec::{Counts, Spec};
 use crate::time::{Span, Time};
 
@@ -106,16 +107,30 @@ impl Guards {
     }
 
     /// What an attempt has to pass in the instant it is sent.
-    pub(crate) fn admit_attempt(&mut self, call: &mut Call, now: Time) -> Result<(), Stopped> {
+    pub(crate) fn admit_attempt(
+        &mut self,
+        call: &mut Call,
+        now: Time,
+        entropy: &mut impl Entropy,
+    ) -> Result<(), Stopped> {
+        if !self.budget.admits(now, entropy) {
+            return Err(Stopped::Throttled);
+        }
         match &mut self.breaker {
             Some(breaker) if breaker.counts == Counts::Attempts => breaker.admit(call, now),
             _ => Ok(()),
         }
     }
 
-    /// A call sent its first attempt.
-    pub(crate) fn call_started(&mut self, now: Time) {
-        self.budget.record(now, Event::CallStarted);
+    /// An attempt was sent, the first of its call or a later one.
+    pub(crate) fn attempt_sent(&mut self, now: Time, first: bool) {
+        self.budget.record(now, Event::Sent { first });
+    }
+
+    /// Asks the budget for one retry after such a failure.
+    pub(crate) fn withdraw(&mut self, now: Time, kind: FailureKind) -> Option<Grant> {
+        let pending = self.bulkhead.as_ref().map_or(0, |b| b.gate.waiting());
+        self.budget.withdraw(now, Need { kind, pending })
     }
 
     /// An attempt failed that was sent `at`.
@@ -124,8 +139,9 @@ impl Guards {
         call: &mut Call,
         now: Time,
         at: Time,
-        kind: FailureKind,
+        failure: &Failure,
     ) {
+        let kind = failure.kind;
         if let Some(breaker) = &mut self.breaker
             && breaker.counts == Counts::Attempts
         {
@@ -137,6 +153,7 @@ impl Guards {
         let event = Event::AttemptFailed {
             kind,
             transient: call.retry_on.contains(kind),
+            do_not_retry: failure.retry_after == Some(Span::MAX),
         };
         self.budget.record(now, event);
         if let Some(bulkhead) = &mut self.bulkhead
@@ -158,7 +175,8 @@ impl Guards {
         if let Some(grant) = call.grant.take() {
             self.budget.settle(now, grant, Settled::Succeeded);
         }
-        self.budget.record(now, Event::CallSucceeded);
+        let retried = call.attempts > 1;
+        self.budget.record(now, Event::CallSucceeded { retried });
         if let Some(bulkhead) = &mut self.bulkhead {
             bulkhead.leave(call);
         }
@@ -166,6 +184,9 @@ impl Guards {
 
     /// The call was given up. Takes back everything it still holds.
     pub(crate) fn given_up(&mut self, call: &mut Call, now: Time, stopped: Stopped) {
+        if matches!(call.state, State::Sent { .. }) {
+            self.budget.record(now, Event::Abandoned);
+        }
         if let Some(grant) = call.grant.take() {
             let settled = match call.state {
                 State::Sent { .. } => Settled::Failed,

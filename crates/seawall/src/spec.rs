@@ -3,6 +3,7 @@
 use alloc::string::String;
 
 use crate::backoff;
+use crate::budget;
 use crate::failure::{FailureKind, FailureSet};
 use crate::time::Span;
 
@@ -211,6 +212,18 @@ pub enum Budget {
         /// Retries per second that are always allowed.
         floor_per_sec: f64,
     },
+    /// The retry quota of the AWS SDKs.
+    AwsQuota(budget::AwsQuota),
+    /// Envoy's bound on concurrent retries.
+    Envoy(budget::Envoy),
+    /// Finagle's `RetryBudget`.
+    Finagle(budget::Finagle),
+    /// gRPC's `retryThrottling`.
+    Grpc(budget::GrpcThrottling),
+    /// Adaptive throttling of the Google SRE book; it rejects first attempts too.
+    SreAdaptive(budget::SreAdaptive),
+    /// tower's `TpsBudget`, as in Linkerd's service profiles.
+    TowerTps(budget::TowerTps),
 }
 
 /// What earns a retry.
@@ -220,6 +233,8 @@ pub enum BudgetEvent {
     Calls,
     /// Every call that ended well.
     Successes,
+    /// Every answer, good or bad, that is not of a kind that is retried.
+    NotRetryable,
 }
 
 /// A circuit breaker: closed, open, half-open.

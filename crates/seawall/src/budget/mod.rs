@@ -4,11 +4,27 @@
 //! [`Account::settle`] what became of a withdrawal. Per-call limits multiply over layers; a budget
 //! bounds the load that retries add whatever the layers above and below do.
 
+mod aws_quota;
+mod envoy;
+mod finagle;
+mod grpc_a6;
 mod ratio;
+mod sre_adaptive;
+mod tower_tps;
 mod windowed;
 
+pub use aws_quota::{AwsCosts, AwsError, AwsQuota, AwsQuotaAccount};
+pub use envoy::{Envoy, EnvoyAccount, EnvoyRetryBudget};
+pub use finagle::{Finagle, FinagleAccount};
+pub use grpc_a6::{GrpcThrottle, GrpcThrottling};
+pub use sre_adaptive::{SreAdaptive, SreHistory, SreThrottle};
+pub use tower_tps::{TowerTps, TowerTpsAccount};
+
+use alloc::boxed::Box;
+
+use crate::entropy::Entropy;
 use crate::failure::FailureKind;
-use crate::spec::Budget;
+use crate::spec::{Budget, BudgetEvent};
 use crate::time::Time;
 
 use ratio::Ratio;
@@ -17,17 +33,36 @@ use windowed::Windowed;
 /// Something a budget may earn by or pay for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A call sent its first attempt.
-    CallStarted,
+    /// An attempt was sent.
+    Sent {
+        /// Whether it is the first of its call.
+        first: bool,
+    },
     /// An attempt failed.
     AttemptFailed {
         /// How.
         kind: FailureKind,
         /// Whether the policy and the operation count it as transient.
         transient: bool,
+        /// Whether the server said not to retry.
+        do_not_retry: bool,
     },
+    /// The caller left while an attempt was out.
+    Abandoned,
     /// A call ended well.
-    CallSucceeded,
+    CallSucceeded {
+        /// Whether it took more than one attempt.
+        retried: bool,
+    },
+}
+
+/// What a retry is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// How the attempt before it failed.
+    pub kind: FailureKind,
+    /// Calls that wait for a bulkhead permit.
+    pub pending: u32,
 }
 
 /// What became of a withdrawal.
@@ -54,6 +89,18 @@ pub enum Account {
     Ratio(Ratio),
     /// A sliding window.
     Windowed(Windowed),
+    /// The retry quota of the AWS SDKs.
+    AwsQuota(AwsQuotaAccount),
+    /// Envoy's bound on concurrent retries.
+    Envoy(Box<EnvoyAccount>),
+    /// Finagle's `RetryBudget`.
+    Finagle(Box<FinagleAccount>),
+    /// gRPC's `retryThrottling`.
+    Grpc(GrpcThrottle),
+    /// Adaptive throttling of the Google SRE book.
+    SreAdaptive(Box<SreThrottle>),
+    /// tower's `TpsBudget`.
+    TowerTps(Box<TowerTpsAccount>),
 }
 
 impl Account {
@@ -69,6 +116,26 @@ impl Account {
                 window,
                 floor_per_sec,
             } => Account::Windowed(Windowed::new(of, ratio, window, floor_per_sec, now)),
+            Budget::AwsQuota(ref spec) => Account::AwsQuota(AwsQuotaAccount::new(spec, now)),
+            Budget::Envoy(ref spec) => Account::Envoy(Box::new(EnvoyAccount::new(spec, now))),
+            Budget::Finagle(ref spec) => Account::Finagle(Box::new(FinagleAccount::new(spec, now))),
+            Budget::Grpc(ref spec) => Account::Grpc(GrpcThrottle::new(spec)),
+            Budget::SreAdaptive(ref spec) => {
+                Account::SreAdaptive(Box::new(SreThrottle::new(spec, now)))
+            }
+            Budget::TowerTps(ref spec) => {
+                Account::TowerTps(Box::new(TowerTpsAccount::new(spec, now)))
+            }
+        }
+    }
+
+    /// Whether an attempt, the first of a call or a later one, may be sent at all.
+    #[inline]
+    #[must_use]
+    pub fn admits(&mut self, now: Time, entropy: &mut impl Entropy) -> bool {
+        match self {
+            Account::SreAdaptive(throttle) => throttle.admit(now, entropy.unit()),
+            _ => true,
         }
     }
 
@@ -79,38 +146,98 @@ impl Account {
             Account::Unlimited => {}
             Account::Ratio(account) => account.record(event),
             Account::Windowed(account) => account.record(now, event),
+            Account::AwsQuota(account) => {
+                // After retries it is the last grant that goes back.
+                if event == (Event::CallSucceeded { retried: false }) {
+                    account.succeeded(now, None);
+                }
+            }
+            Account::Envoy(account) => match event {
+                Event::Sent { .. } => account.sent(now),
+                Event::AttemptFailed { .. } | Event::Abandoned | Event::CallSucceeded { .. } => {
+                    account.left();
+                }
+            },
+            Account::Finagle(account) => {
+                if earns(account.deposits, event) {
+                    account.deposit(now);
+                }
+            }
+            Account::Grpc(account) => match event {
+                Event::CallSucceeded { .. } => account.success(),
+                Event::AttemptFailed {
+                    transient,
+                    do_not_retry,
+                    ..
+                } if transient || do_not_retry => account.failure(),
+                Event::Sent { .. } | Event::AttemptFailed { .. } | Event::Abandoned => {}
+            },
+            Account::SreAdaptive(account) => {
+                let accepted = match event {
+                    Event::CallSucceeded { .. } => true,
+                    Event::AttemptFailed { kind, .. } => !account.spec.rejections.contains(kind),
+                    Event::Sent { .. } | Event::Abandoned => false,
+                };
+                if accepted {
+                    account.accepted(now);
+                }
+            }
+            Account::TowerTps(account) => {
+                if earns(account.deposits, event) {
+                    account.deposit(now);
+                }
+            }
         }
     }
 
-    /// Asks for one retry after a failure of this kind; `None` refuses.
+    /// Asks for one retry; `None` refuses.
     #[inline]
-    pub fn withdraw(&mut self, now: Time, _kind: FailureKind) -> Option<Grant> {
+    pub fn withdraw(&mut self, now: Time, need: Need) -> Option<Grant> {
         let granted = match self {
-            Account::Unlimited => true,
+            Account::Unlimited | Account::SreAdaptive(_) => true,
             Account::Ratio(account) => account.withdraw(),
             Account::Windowed(account) => account.withdraw(now),
+            Account::AwsQuota(account) => return account.acquire(now, need.kind.into()).map(Grant),
+            Account::Envoy(account) => account.withdraw(now, need.pending),
+            Account::Finagle(account) => account.withdraw(now),
+            Account::Grpc(account) => account.allows_retry(),
+            Account::TowerTps(account) => account.withdraw(now),
         };
         granted.then_some(Grant(1))
     }
 
     /// Says what became of a withdrawal. One that was not used goes back.
     #[inline]
-    pub fn settle(&mut self, now: Time, _grant: Grant, settled: Settled) {
-        match self {
-            Account::Unlimited => {}
-            Account::Ratio(account) if settled == Settled::Unused => account.put_back(),
-            Account::Windowed(account) if settled == Settled::Unused => account.put_back(now),
-            Account::Ratio(_) | Account::Windowed(_) => {}
+    pub fn settle(&mut self, now: Time, grant: Grant, settled: Settled) {
+        match (self, settled) {
+            (Account::Ratio(account), Settled::Unused) => account.put_back(),
+            (Account::Windowed(account), Settled::Unused) => account.put_back(now),
+            (Account::AwsQuota(account), Settled::Unused) => account.put_back(grant.0),
+            (Account::AwsQuota(account), Settled::Succeeded) => {
+                account.succeeded(now, Some(grant.0));
+            }
+            (Account::Envoy(account), _) => account.release(),
+            (Account::Finagle(account), Settled::Unused) => account.put_back(now),
+            (Account::TowerTps(account), Settled::Unused) => account.put_back(now),
+            _ => {}
         }
     }
 
-    /// Retries it would grant now, one after the other; `f64::INFINITY` without a budget.
+    /// Retries it would grant now, one after the other; `f64::INFINITY` without a budget. (For a quota
+    /// with several prices, at the price of an ordinary error.)
     #[must_use]
     pub fn balance(&mut self, now: Time) -> f64 {
         match self {
-            Account::Unlimited => f64::INFINITY,
+            Account::Unlimited | Account::SreAdaptive(_) => f64::INFINITY,
             Account::Ratio(account) => account.balance(),
             Account::Windowed(account) => account.balance(now),
+            Account::AwsQuota(account) => account.balance(),
+            Account::Envoy(account) => {
+                account.limit(now, 0).saturating_sub(account.retries()) as f64
+            }
+            Account::Finagle(account) => account.balance(now).max(0) as f64,
+            Account::Grpc(account) => account.balance(),
+            Account::TowerTps(account) => account.balance().max(0) as f64,
         }
     }
 }
@@ -119,10 +246,20 @@ impl Account {
 const NANO: f64 = 1e9;
 
 /// Whether `event` is one that `of` earns by.
-const fn earns(of: crate::spec::BudgetEvent, event: Event) -> bool {
-    use crate::spec::BudgetEvent;
+const fn earns(of: BudgetEvent, event: Event) -> bool {
     matches!(
         (of, event),
-        (BudgetEvent::Calls, Event::CallStarted) | (BudgetEvent::Successes, Event::CallSucceeded)
+        (BudgetEvent::Calls, Event::Sent { first: true })
+            | (
+                BudgetEvent::Successes | BudgetEvent::NotRetryable,
+                Event::CallSucceeded { .. }
+            )
+            | (
+                BudgetEvent::NotRetryable,
+                Event::AttemptFailed {
+                    transient: false,
+                    ..
+                }
+            )
     )
 }

@@ -3,6 +3,7 @@
 //! Another folder of files of the same form can be tried with `SEAWALL_VECTORS=FOLDER`.
 
 mod backoff;
+mod budget;
 mod harness;
 
 macro_rules! policies {
@@ -26,6 +27,12 @@ policies! {
     backoff_grpc "backoff.grpc" backoff::grpc;
     backoff_polly_v8 "backoff.polly_v8" backoff::polly_v8;
     backoff_resilience4j "backoff.resilience4j" backoff::resilience4j;
+    budget_envoy "budget.envoy" budget::envoy;
+    budget_finagle "budget.finagle" budget::finagle;
+    budget_tower_tps "budget.tower_tps" budget::tower_tps;
+    throttle_aws_quota "throttle.aws_quota" budget::aws_quota;
+    throttle_grpc_a6 "throttle.grpc_a6" budget::grpc_a6;
+    throttle_sre_adaptive "throttle.sre_adaptive" budget::sre_adaptive;
 }
 
 #[test]
