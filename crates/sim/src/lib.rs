@@ -10,6 +10,7 @@ mod queue;
 pub mod rng;
 pub mod scenario;
 pub mod step;
+pub mod text;
 mod world;
 
 pub use world::{World, run};
