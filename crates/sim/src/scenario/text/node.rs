@@ -1,0 +1,111 @@
+//! The tree that every format is read into.
+
+/// Where something was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    /// Which text: 0 is the scenario, others are overrides in their order.
+    pub source: u32,
+    /// Line, from 1; 0 in an override, which has none.
+    pub line: u32,
+    /// Column in characters, from 1; 0 in an override.
+    pub col: u32,
+}
+
+/// A value with the place where it was written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct At<T> {
+    /// The value.
+    pub value: T,
+    /// Where it was written.
+    pub at: Position,
+}
+
+/// One node of the tree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// What is there.
+    pub value: Value,
+    /// Where it begins.
+    pub at: Position,
+}
+
+/// What a node holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Nothing (an empty value in YAML, `null`).
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A decimal number, as written.
+    Number(String),
+    /// Text.
+    String(String),
+    /// A list.
+    Seq(Vec<Node>),
+    /// Keys and values in the order written; no key twice.
+    Map(Vec<(At<String>, Node)>),
+}
+
+impl Node {
+    /// The value of `key`, if this is a map that has it.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        match &self.value {
+            Value::Map(entries) => entries.iter().find(|(k, _)| k.value == key).map(|(_, v)| v),
+            _ => None,
+        }
+    }
+
+    /// The text of a scalar, whatever its type.
+    #[must_use]
+    pub fn scalar(&self) -> Option<&str> {
+        match &self.value {
+            Value::Bool(true) => Some("true"),
+            Value::Bool(false) => Some("false"),
+            Value::Number(text) | Value::String(text) => Some(text),
+            Value::Null | Value::Seq(_) | Value::Map(_) => None,
+        }
+    }
+
+    /// What is there, in words, for "…, got …".
+    #[must_use]
+    pub fn describe(&self) -> String {
+        match &self.value {
+            Value::Null => "nothing".into(),
+            Value::Bool(yes) => format!("{yes}"),
+            Value::Number(text) => format!("the number {text}"),
+            Value::String(text) => format!("{:?}", shorten(text)),
+            Value::Seq(items) => format!("a list of {}", items.len()),
+            Value::Map(entries) if entries.is_empty() => "an empty map".into(),
+            Value::Map(entries) => {
+                let keys: Vec<_> = entries
+                    .iter()
+                    .map(|(k, _)| format!("`{}`", k.value))
+                    .collect();
+                format!("a map with {}", shorten(&keys.join(", ")))
+            }
+        }
+    }
+}
+
+fn shorten(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((cut, _)) => format!("{}…", &text[..cut]),
+        None => text.into(),
+    }
+}
+
+/// Puts an entry into a map being read, unless the key is there already; says where in that case.
+pub(super) fn insert(
+    entries: &mut Vec<(At<String>, Node)>,
+    key: At<String>,
+    value: Node,
+) -> Result<(), Position> {
+    match entries.iter().find(|(k, _)| k.value == key.value) {
+        Some((first, _)) => Err(first.at),
+        None => {
+            entries.push((key, value));
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! One declaration per written record: what Rust sees, how it is read, and its JSON Schema.
+//!
+//! [`record!`] declares a map with fixed keys, [`choice!`] one of several one-key maps or words,
+//! [`words!`] a plain word. The doc comment on each key is the description users read.
+
+mod choice;
+mod field;
+mod plain;
+mod quantity;
+mod record;
+mod schema;
+mod units;
+
+pub(crate) use choice::{Chosen, Tag, choice, open_choice, schema_of_choice, words};
+pub(crate) use field::Literal;
+pub(crate) use plain::{Entry, Kinds, Need, Table, check_name};
+pub(crate) use quantity::{Factor, Limit, Percent, Rate, Ratio, Share, Weight, Whole};
+pub(crate) use record::{Fields, Key, record, schema_of_record};
+pub(crate) use schema::{Defs, described};
+pub(crate) use units::parse_span;
+
+use serde_json::Value as Json;
+
+use super::problem::Problems;
+use super::text::Node;
+
+/// Something that can be written in a scenario.
+pub(crate) trait Written: Sized {
+    /// Reads it. `None`: it could not be read, and the reason has been reported.
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self>;
+
+    /// Its JSON Schema; named parts go to `defs`.
+    fn schema(defs: &mut Defs) -> Json;
+
+    /// What it is when its key is not written; `None` makes the key required.
+    fn absent() -> Option<Self> {
+        None
+    }
+
+    /// What to go on with when it could not be read, so that other problems are found as well.
+    fn fallback() -> Option<Self> {
+        Self::absent()
+    }
+}
+
+/// The known name nearest to `wrong`, if one is near enough to have been meant.
+pub(crate) fn nearest<'n>(wrong: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let score = |name: &str| strsim::jaro_winkler(&wrong.to_lowercase(), &name.to_lowercase());
+    let mut best: Option<(f64, &str)> = None;
+    for name in known {
+        let score = score(name);
+        if score > 0.8 && best.is_none_or(|(highest, _)| score > highest) {
+            best = Some((score, name));
+        }
+    }
+    best.map(|(_, name)| name)
+}
+
+/// "`a`, `b` or `c`".
+pub(crate) fn alternatives<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    match names.split_last() {
+        None => "nothing".into(),
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+    }
+}
+
+/// "did you mean `x`? ", or nothing; followed by what is allowed.
+pub(crate) fn mend<'n>(wrong: &str, known: impl Iterator<Item = &'n str> + Clone) -> String {
+    let allowed = alternatives(known.clone());
+    match nearest(wrong, known) {
+        Some(name) => format!("did you mean `{name}`? Allowed: {allowed}"),
+        None => format!("allowed: {allowed}"),
+    }
+}
