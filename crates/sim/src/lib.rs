@@ -13,4 +13,5 @@ pub mod step;
 pub mod text;
 mod world;
 
+pub use scenario::Scenario;
 pub use world::{World, run};

@@ -1,9 +1,18 @@
 //! Scenarios: what was written, and what it means.
 
+pub(crate) mod context;
+mod extends;
+pub(crate) mod file;
+mod load;
 pub mod model;
-mod problem;
-mod text;
+mod names;
+mod overrides;
+pub(crate) mod problem;
+pub(crate) mod text;
+pub(crate) mod written;
 
+pub use load::{Source, VERSION, load, schema};
 pub use model::Scenario;
+pub use overrides::Override;
 pub use problem::{Problem, Problems};
 pub use text::Format;

@@ -63,10 +63,18 @@ impl Problems {
 
     /// Runs `read` with `key` added to the path shown in problems.
     pub(crate) fn within<T>(&mut self, key: &str, read: impl FnOnce(&mut Self) -> T) -> T {
-        self.path.push(key.into());
+        self.enter(key);
         let result = read(self);
-        self.path.pop();
+        self.leave();
         result
+    }
+
+    pub(super) fn enter(&mut self, key: &str) {
+        self.path.push(key.into());
+    }
+
+    pub(super) fn leave(&mut self) {
+        self.path.pop();
     }
 
     /// The problems sorted by place.

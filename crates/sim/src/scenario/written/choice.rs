@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::{Defs, described, mend};
+use super::{described, mend};
 use crate::scenario::problem::Problems;
 use crate::scenario::text::{Node, Value};
 
@@ -50,16 +50,18 @@ macro_rules! choice {
             ];
 
             /// The schema of what is written under each tag, by tag.
-            #[allow(dead_code, unused_variables)]
             pub(crate) fn schema_of_tags(defs: &mut $crate::scenario::written::Defs) -> serde_json::Value {
                 let mut tags = serde_json::Map::new();
-                $($(
-                    let schema = <$ty as $crate::scenario::written::Written>::schema(defs);
-                    tags.insert(
-                        $crate::scenario::written::Key::of(stringify!($tag)).name().into(),
-                        $crate::scenario::written::described(concat!($($tag_doc, "\n"),*), schema),
-                    );
-                )?)*
+                $(
+                    #[allow(unused_mut, unused_assignments)]
+                    let mut payload: Option<serde_json::Value> = None;
+                    $(payload = Some(<$ty as $crate::scenario::written::Written>::schema(defs));)?
+                    let tag = $crate::scenario::written::Key::of(stringify!($tag)).name();
+                    if let Some(schema) = payload {
+                        let doc = concat!($($tag_doc, "\n"),*);
+                        tags.insert(tag.into(), $crate::scenario::written::described(doc, schema));
+                    }
+                )*
                 tags.into()
             }
         }
@@ -83,7 +85,7 @@ macro_rules! choice {
                             });
                         }
                         Chosen::Word(chosen) if *chosen == index => {
-                            return $crate::scenario::written::choice!(@word Self::$variant $(($ty))?);
+                            return $crate::scenario::written::choice!(@word $name $variant $($ty)?);
                         }
                         _ => {}
                     }
@@ -109,10 +111,9 @@ macro_rules! choice {
             }
         }
     };
-    (@word $variant:path) => { Some($variant) };
+    (@word $name:ident $variant:ident) => { Some($name::$variant) };
     // A tag that takes something is never a word.
-    (@word $variant:path, ($ty:ty)) => { None };
-    (@word $variant:path ($ty:ty)) => { None };
+    (@word $name:ident $variant:ident $ty:ty) => { None };
 }
 pub(crate) use choice;
 
@@ -174,8 +175,7 @@ pub(crate) fn open_choice<'n>(
             }
             [_, (second, _), ..] => {
                 let allowed = super::alternatives(names);
-                let message =
-                    format!("`{}` is one too many: only one of {allowed}", second.value);
+                let message = format!("`{}` is one too many: only one of {allowed}", second.value);
                 problems.report(second.at, message);
                 None
             }
@@ -183,7 +183,10 @@ pub(crate) fn open_choice<'n>(
         Value::String(word) if tags.iter().any(|tag| tag.name == word) => {
             let index = tags.iter().position(|tag| tag.name == word)?;
             if tags[index].payload {
-                problems.report(node.at, format!("`{word}` needs something: {{ {word}: … }}"));
+                problems.report(
+                    node.at,
+                    format!("`{word}` needs something: {{ {word}: … }}"),
+                );
                 return None;
             }
             Some(Chosen::Word(index))
@@ -196,7 +199,10 @@ pub(crate) fn open_choice<'n>(
         }
         _ => {
             let allowed = super::alternatives(names);
-            problems.report(node.at, format!("expected {allowed}, got {}", node.describe()));
+            problems.report(
+                node.at,
+                format!("expected {allowed}, got {}", node.describe()),
+            );
             None
         }
     }
@@ -226,6 +232,3 @@ pub(crate) fn schema_of_choice(
     }
     described(doc, json!({ "anyOf": any_of }))
 }
-
-#[allow(dead_code)]
-fn _defs_is_used_by_the_macros(_: Defs) {}

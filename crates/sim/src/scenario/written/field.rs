@@ -8,7 +8,7 @@ use crate::scenario::text::{Node, Position, Value};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Literal {
     Text(&'static str),
-    Count(u32),
+    Count(u64),
     Flag(bool),
 }
 
@@ -38,8 +38,8 @@ impl From<&'static str> for Literal {
     }
 }
 
-impl From<u32> for Literal {
-    fn from(count: u32) -> Self {
+impl From<u64> for Literal {
+    fn from(count: u64) -> Self {
         Literal::Count(count)
     }
 }

@@ -15,9 +15,8 @@ pub(crate) use choice::{Chosen, Tag, choice, open_choice, schema_of_choice, word
 pub(crate) use field::Literal;
 pub(crate) use plain::{Entry, Kinds, Need, Table, check_name};
 pub(crate) use quantity::{Factor, Limit, Percent, Rate, Ratio, Share, Weight, Whole};
-pub(crate) use record::{Fields, Key, record, schema_of_record};
+pub(crate) use record::{Fields, Key, all_defaults, record, schema_of_record};
 pub(crate) use schema::{Defs, described};
-pub(crate) use units::parse_span;
 
 use serde_json::Value as Json;
 
@@ -43,17 +42,16 @@ pub(crate) trait Written: Sized {
     }
 }
 
-/// The known name nearest to `wrong`, if one is near enough to have been meant.
+/// The known name nearest to `wrong` by edits, swaps of neighbours included, if it takes so few that it
+/// may have been meant: a third of the letters, at least one but not all.
 pub(crate) fn nearest<'n>(wrong: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let score = |name: &str| strsim::jaro_winkler(&wrong.to_lowercase(), &name.to_lowercase());
-    let mut best: Option<(f64, &str)> = None;
-    for name in known {
-        let score = score(name);
-        if score > 0.8 && best.is_none_or(|(highest, _)| score > highest) {
-            best = Some((score, name));
-        }
-    }
-    best.map(|(_, name)| name)
+    let wrong = wrong.to_lowercase();
+    let edits = |name: &str| strsim::osa_distance(&wrong, &name.to_lowercase());
+    let (edits, name) = known
+        .map(|name| (edits(name), name))
+        .min_by_key(|(edits, _)| *edits)?;
+    let longest = wrong.chars().count().max(name.chars().count());
+    (edits <= (longest / 3).max(1) && edits < longest).then_some(name)
 }
 
 /// "`a`, `b` or `c`".

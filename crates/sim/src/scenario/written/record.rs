@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::choice::Tag;
-use super::{Defs, Literal, Written, described, mend, nearest};
+use super::{Literal, Written, described, mend, nearest};
 use crate::scenario::problem::Problems;
 use crate::scenario::text::{At, Node, Position, Value};
 
@@ -13,20 +13,26 @@ use crate::scenario::text::{At, Node, Position, Value};
 /// * `key: Type = default` takes the default as it would be written;
 /// * `struct Name [key]` lets anything that is not a map stand for `{ key: … }`;
 /// * a last `..kind: Choice` takes the one other key, which is one of the choice's tags.
+///
+/// A record none of whose keys must be written may itself be left out.
 macro_rules! record {
     (
         $(#[doc = $doc:literal])*
         $vis:vis struct $name:ident $([$short:ident])? {
-            $($(#[doc = $key_doc:literal])* $key:ident: $ty:ty $(= $default:literal)?,)*
+            $(
+                $(#[doc = $key_doc:literal])* $(#[allow($allow:ident)])?
+                $key:ident: $ty:ty $(= $default:literal)?,
+            )*
             $(..$rest:ident: $rest_ty:ty,)?
         }
     ) => {
         $(#[doc = $doc])*
         #[derive(Clone, Debug)]
         $vis struct $name {
-            /// Where the map begins.
+            /// Where the map begins. Not every record is judged as a whole.
+            #[allow(dead_code)]
             pub(crate) position: $crate::scenario::text::Position,
-            $($(#[doc = $key_doc])* pub(crate) $key: $ty,)*
+            $($(#[doc = $key_doc])* $(#[allow($allow)])? pub(crate) $key: $ty,)*
             $(
                 /// The one key that says which.
                 pub(crate) $rest: $rest_ty,
@@ -61,6 +67,10 @@ macro_rules! record {
                 )*
                 $(let $rest: Option<$rest_ty> = fields.rest();)?
                 Some($name { position: node.at, $($key: $key?,)* $($rest: $rest?,)? })
+            }
+
+            fn absent() -> Option<Self> {
+                $crate::scenario::written::all_defaults()
             }
 
             fn schema(defs: &mut $crate::scenario::written::Defs) -> serde_json::Value {
@@ -158,7 +168,10 @@ impl<'n, 'p> Fields<'n, 'p> {
     }
 
     fn names(&self) -> impl Iterator<Item = &'static str> + Clone {
-        self.keys.iter().map(|key| key.0).chain(self.tags.iter().map(|tag| tag.name))
+        self.keys
+            .iter()
+            .map(|key| key.0)
+            .chain(self.tags.iter().map(|tag| tag.name))
     }
 
     fn sort(&mut self, entries: &'n [(At<String>, Node)]) {
@@ -173,7 +186,11 @@ impl<'n, 'p> Fields<'n, 'p> {
             }
         }
         for (key, node) in unknown {
-            let message = format!("unknown key `{}`: {}", key.value, mend(&key.value, self.names()));
+            let message = format!(
+                "unknown key `{}`: {}",
+                key.value,
+                mend(&key.value, self.names())
+            );
             self.problems.report(key.at, message);
             // Read it as what was meant, so that one slip is not also a missing key.
             let meant = nearest(&key.value, self.names());
@@ -198,8 +215,15 @@ impl<'n, 'p> Fields<'n, 'p> {
             }
             _ if default.is_some() => or_default(problems),
             _ => T::absent().or_else(|| {
-                let what = if node.is_some() { "nothing is written here" } else { "missing" };
-                problems.report(node.map_or(at, |n| n.at), format!("{what}, but it is needed"));
+                let what = if node.is_some() {
+                    "nothing is written here"
+                } else {
+                    "missing"
+                };
+                problems.report(
+                    node.map_or(at, |n| n.at),
+                    format!("{what}, but it is needed"),
+                );
                 T::fallback()
             }),
         })
@@ -219,12 +243,26 @@ impl<'n, 'p> Fields<'n, 'p> {
                 None
             }
             [_, (second, _), ..] => {
-                let message = format!("`{}` is one too many: only one of {}", second.value, allowed());
+                let message = format!(
+                    "`{}` is one too many: only one of {}",
+                    second.value,
+                    allowed()
+                );
                 self.problems.report(second.at, message);
                 None
             }
         }
     }
+}
+
+/// A record that nothing was written of; `None` if something has to be.
+pub(crate) fn all_defaults<T: Written>() -> Option<T> {
+    let nothing = Node {
+        value: Value::Null,
+        at: Position::default(),
+    };
+    let mut problems = Problems::default();
+    T::decode(&nothing, &mut problems).filter(|_| problems.is_empty())
 }
 
 impl Key {
@@ -261,7 +299,10 @@ pub(crate) fn schema_of_record(
     }
     let mut schema = json!({ "type": "object", "additionalProperties": false });
     if let Some(Json::Object(tags)) = rest {
-        let one_of: Vec<Json> = tags.keys().map(|tag| json!({ "required": [tag] })).collect();
+        let one_of: Vec<Json> = tags
+            .keys()
+            .map(|tag| json!({ "required": [tag] }))
+            .collect();
         properties.extend(tags);
         schema["oneOf"] = one_of.into();
     }

@@ -1,0 +1,152 @@
+//! The `faults` block.
+
+use seawall::{Span, Time};
+
+use super::failure::FailureFile;
+use crate::scenario::context::Context;
+use crate::scenario::model::{Fault, FaultKind};
+use crate::scenario::text::At;
+use crate::scenario::written::{Factor, Share, choice, record};
+
+record! {
+    /// A disturbance on the timeline: when, how long, and one key that says what.
+    pub(crate) struct FaultFile {
+        /// When it begins, in simulated time from the start; before the run's end.
+        at: At<Span>,
+        /// How long it lasts; without, it never ends.
+        r#for: Option<At<Span>>,
+        ..kind: FaultKindFile,
+    }
+}
+
+choice! {
+    /// What a fault does while it lasts.
+    pub(crate) enum FaultKindFile {
+        /// Work started meanwhile takes so many times as long.
+        slow => Slow(SlowFile),
+        /// A share of attempts is answered with a failure instead of being worked on.
+        errors => Errors(ErrorsFile),
+        /// A share of the workers of each replica is gone; running work ends first.
+        lose_capacity => LoseCapacity(LoseCapacityFile),
+        /// Nothing answers: requests vanish, running and queued jobs are lost.
+        outage => Outage(ServiceRef),
+        /// Connections are refused at once.
+        refuse => Refuse(ServiceRef),
+        /// A client's arrivals come so many times as often.
+        load => Load(LoadFile),
+        /// Retries under a policy are switched off.
+        kill_switch => KillSwitch(PolicyRef),
+    }
+}
+
+record! {
+    /// Which service, and how slow.
+    pub(crate) struct SlowFile {
+        /// The service.
+        service: At<String>,
+        /// So many times as long, at least 0; 0 is instantaneous.
+        factor: Factor,
+    }
+}
+
+record! {
+    /// Which service, how many attempts, and what they get.
+    pub(crate) struct ErrorsFile {
+        /// The service.
+        service: At<String>,
+        /// The share of attempts.
+        share: Share = "100%",
+        /// What they get.
+        fail: FailureFile = "unavailable",
+    }
+}
+
+record! {
+    /// Which service, and how much of it.
+    pub(crate) struct LoseCapacityFile {
+        /// The service.
+        service: At<String>,
+        /// The share of workers, rounded to whole ones.
+        share: Share,
+    }
+}
+
+record! {
+    /// Which service.
+    pub(crate) struct ServiceRef [service] {
+        /// The service.
+        service: At<String>,
+    }
+}
+
+record! {
+    /// Which client, and how much more.
+    pub(crate) struct LoadFile {
+        /// The client; it must have arrivals.
+        client: At<String>,
+        /// So many times as often, at least 0.
+        factor: Factor,
+    }
+}
+
+record! {
+    /// Which policy.
+    pub(crate) struct PolicyRef [policy] {
+        /// The policy.
+        policy: At<String>,
+    }
+}
+
+impl FaultFile {
+    pub(crate) fn mean(&self, run: Option<Span>, context: &mut Context<'_>) -> Option<Fault> {
+        let at = self.at.value;
+        if run.is_some_and(|run| at >= run) {
+            let message = format!("at: {at} is after the end of the run ({})", run?);
+            context.report(self.at.at, message);
+        }
+        if let Some(lasting) = &self.r#for
+            && lasting.value == Span::ZERO
+        {
+            context.report(lasting.at, "for: must be above 0s");
+        }
+        let at = Time::ZERO.after(at);
+        Some(Fault {
+            at,
+            until: self.r#for.as_ref().map(|lasting| at.after(lasting.value)),
+            kind: self.kind.mean(context)?,
+        })
+    }
+}
+
+impl FaultKindFile {
+    fn mean(&self, context: &mut Context<'_>) -> Option<FaultKind> {
+        Some(match self {
+            FaultKindFile::Slow(slow) => FaultKind::Slow {
+                service: context.service(&slow.service)?,
+                factor: slow.factor.0,
+            },
+            FaultKindFile::Errors(errors) => FaultKind::Errors {
+                service: context.service(&errors.service)?,
+                share: errors.share.0,
+                failure: errors.fail.mean(),
+            },
+            FaultKindFile::LoseCapacity(lose) => FaultKind::LoseCapacity {
+                service: context.service(&lose.service)?,
+                share: lose.share.0,
+            },
+            FaultKindFile::Outage(outage) => FaultKind::Outage {
+                service: context.service(&outage.service)?,
+            },
+            FaultKindFile::Refuse(refuse) => FaultKind::Refuse {
+                service: context.service(&refuse.service)?,
+            },
+            FaultKindFile::Load(load) => FaultKind::Load {
+                client: context.client(&load.client)?,
+                factor: load.factor.0,
+            },
+            FaultKindFile::KillSwitch(switch) => FaultKind::KillSwitch {
+                policy: context.policy(&switch.policy)?,
+            },
+        })
+    }
+}

@@ -1,0 +1,49 @@
+//! What is written in a scenario, block by block, and what each block means.
+
+pub(crate) mod arrivals;
+mod breaker;
+pub(crate) mod client;
+pub(crate) mod failure;
+pub(crate) mod fault;
+pub(crate) mod law;
+pub(crate) mod link;
+pub(crate) mod policy;
+pub(crate) mod run;
+pub(crate) mod service;
+
+use super::text::At;
+use super::written::{Need, Table, record};
+use client::ClientFile;
+use fault::FaultFile;
+use link::LinkFile;
+use policy::PolicyFile;
+use run::RunFile;
+use service::ServiceFile;
+
+record! {
+    /// One world: who calls whom how often, what may go wrong, and what it promises.
+    pub(crate) struct ScenarioFile {
+        /// Version of this language: 1.
+        version: Need<At<u64>>,
+        /// What the story is called.
+        title: Option<String>,
+        /// What the story tells.
+        description: Option<String>,
+        /// How long, how finely measured, how often.
+        run: Need<RunFile>,
+        /// Populations of callers, by name.
+        clients: Need<Table<ClientFile>>,
+        /// Everything that can be called, by name.
+        services: Need<Table<ServiceFile>>,
+        /// Ways between caller and service, by name; `default` is taken where nothing else is said, and
+        /// "caller -> service" by that caller's calls to that service. Without: no delay, no loss.
+        links: Table<LinkFile>,
+        /// What callers do about slow and failed calls, by name. `none` (one attempt, no timeout) always
+        /// exists.
+        policies: Table<PolicyFile>,
+        /// Disturbances on the timeline.
+        faults: Vec<FaultFile>,
+        /// What the world promises, such as "amplification(api) <= 1.2"; a broken promise fails the run.
+        expect: Vec<At<String>>,
+    }
+}

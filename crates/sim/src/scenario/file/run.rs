@@ -1,0 +1,118 @@
+//! The `run` block.
+
+use seawall::{Span, Time};
+
+use crate::scenario::context::Context;
+use crate::scenario::model::{Limits, Run};
+use crate::scenario::text::At;
+use crate::scenario::written::{Whole, record};
+
+/// More windows would need more memory than the run itself.
+const WINDOWS_MAX: u64 = 1_000_000;
+
+record! {
+    /// How long, how finely measured, how often.
+    pub(crate) struct RunFile {
+        /// When arrivals stop.
+        duration: At<Span>,
+        /// Length of a measurement window.
+        window: At<Span> = "1s",
+        /// Totals count from here; windows are written from the start. Shorter than the duration.
+        warmup: At<Span> = "0s",
+        /// How long open calls may take to end after the duration; what is still open then is counted
+        /// as open.
+        drain: Span = "1min",
+        /// Seed of the first replication.
+        seed: u64 = 42,
+        /// Runs with consecutive seeds.
+        replications: Whole<1> = 1,
+        /// When the world is disturbed. By default from the begin of the first fault to the end of the
+        /// last; needed when the disturbance is in the arrivals.
+        trigger: Option<TriggerFile>,
+        /// Bounds whose reaching ends the run by name, with what was computed kept.
+        limits: LimitsFile,
+    }
+}
+
+record! {
+    /// When the world is disturbed.
+    pub(crate) struct TriggerFile {
+        /// When it begins.
+        at: Span,
+        /// How long it lasts.
+        r#for: Span,
+    }
+}
+
+record! {
+    /// Bounds whose reaching ends the run by name, with what was computed kept.
+    pub(crate) struct LimitsFile {
+        /// Events handled.
+        events: u64 = 10_000_000_000,
+        /// Calls in flight at once, all layers.
+        calls: u64 = 5_000_000,
+        /// Jobs waiting at any one service.
+        queue: u64 = 5_000_000,
+    }
+}
+
+impl RunFile {
+    pub(crate) fn mean(&self, context: &mut Context<'_>) -> Run {
+        let duration = self.duration.value;
+        if duration == Span::ZERO {
+            context.report(self.duration.at, "duration: must be above 0s");
+        }
+        let window = self.window.value;
+        if window == Span::ZERO || window > duration {
+            let message = format!(
+                "window: must be above 0s and at most the duration ({duration}), got {window}"
+            );
+            context.report(self.window.at, message);
+        } else if duration.0.div_ceil(window.0) > WINDOWS_MAX {
+            let message = format!(
+                "window: {window} in {duration} makes {} windows, more than {WINDOWS_MAX}",
+                duration.0.div_ceil(window.0)
+            );
+            context.report(self.window.at, message);
+        }
+        if self.warmup.value >= duration {
+            let warmup = self.warmup.value;
+            let message =
+                format!("warmup: must be shorter than the duration ({duration}), got {warmup}");
+            context.report(self.warmup.at, message);
+        }
+        let trigger = self.trigger.as_ref().map(|trigger| {
+            let from = Time::ZERO.after(trigger.at);
+            (from, from.after(trigger.r#for))
+        });
+        if let (Some(trigger), Some((from, _))) = (&self.trigger, trigger)
+            && from >= Time::ZERO.after(duration)
+        {
+            let message = format!(
+                "trigger: begins at {}, after the end ({duration})",
+                trigger.at
+            );
+            context.report(trigger.position, message);
+        }
+        Run {
+            duration,
+            window,
+            warmup: self.warmup.value,
+            drain: self.drain,
+            seed: self.seed,
+            replications: self.replications.0,
+            limits: self.limits.mean(),
+            trigger,
+        }
+    }
+}
+
+impl LimitsFile {
+    fn mean(&self) -> Limits {
+        Limits {
+            events: self.events,
+            calls: self.calls,
+            queue: self.queue,
+        }
+    }
+}

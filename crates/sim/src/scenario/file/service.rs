@@ -1,0 +1,206 @@
+//! The `services` block.
+
+use seawall::Operation;
+
+use super::law::LawFile;
+use crate::scenario::context::Context;
+use crate::scenario::model::{Balance, Caller, Discipline, Queue, Service, ServiceOperation};
+use crate::scenario::text::{At, Position};
+use crate::scenario::written::{Kinds, Limit, Table, Whole, record, words};
+use crate::step::{Block, Compiler, Step};
+
+record! {
+    /// Something that can be called: replicas, each with workers behind a queue, and what they do for a
+    /// request.
+    pub(crate) struct ServiceFile {
+        /// Copies, each with its own queue and workers.
+        replicas: Whole<1> = 1,
+        /// How an attempt finds its replica.
+        balance: Balance = "round_robin",
+        /// Workers per replica.
+        concurrency: Limit<1> = "unlimited",
+        /// The waiting room of each replica.
+        queue: QueueFile,
+        /// Whether a job keeps its worker while it waits for a call or a delay.
+        holds_worker: bool = true,
+        /// Whether a job ends when its caller has left.
+        honours_cancellation: bool = false,
+        /// Whether doing it twice is the same as once; for operations that do not say.
+        idempotent: bool = true,
+        /// Whether it may be retried at all; for operations that do not say.
+        retryable: bool = true,
+        /// Kinds of failure after which it may be retried, whatever the policy adds; for operations that
+        /// do not say. By default the policy decides.
+        retry_only: Option<Kinds>,
+        /// Short for a program of one step of work.
+        work: Option<At<LawFile>>,
+        /// What it does for a request that names no operation.
+        program: Option<Block>,
+        /// What it does for requests that name one. Without `work` or `program`, the first also serves
+        /// those that name none.
+        operations: Table<OperationFile>,
+    }
+}
+
+record! {
+    /// The waiting room of a replica. A bare number is its capacity.
+    pub(crate) struct QueueFile [capacity] {
+        /// Places, not counting those in service; an attempt that finds none is refused at once.
+        capacity: Limit<0> = "unlimited",
+        /// Who is next.
+        discipline: Discipline = "fifo",
+    }
+}
+
+record! {
+    /// One of the things a service does.
+    pub(crate) struct OperationFile {
+        /// Whether doing it twice is the same as once, by nature or by a key that is sent along. Default:
+        /// as the service says.
+        idempotent: Option<bool>,
+        /// Whether it may be retried at all. Default: as the service says.
+        retryable: Option<bool>,
+        /// Kinds of failure after which it may be retried, whatever the policy adds. Default: as the
+        /// service says.
+        retry_only: Option<Kinds>,
+        /// Short for a program of one step of work.
+        work: Option<At<LawFile>>,
+        /// What it does.
+        program: Option<Block>,
+    }
+}
+
+words! {
+    /// How an attempt finds its replica.
+    Balance, "Balance" {
+        "round_robin" => Balance::RoundRobin, "In turn.";
+        "random" => Balance::Random, "Uniformly at random.";
+        "least_in_flight" => Balance::LeastInFlight, "The one with the fewest jobs; ties go to the first.";
+        "power_of_two" => Balance::PowerOfTwo, "The better of two drawn at random.";
+    }
+}
+
+words! {
+    /// Who is next.
+    Discipline, "Discipline" {
+        "fifo" => Discipline::Fifo, "Longest waiting first.";
+        "lifo" => Discipline::Lifo, "Shortest waiting first.";
+        "deadline_drop" => Discipline::DeadlineDrop,
+            "Longest waiting first, but a job whose deadline has passed is dropped instead of started.";
+    }
+}
+
+/// The operation that `work` or `program` of the service itself are.
+const DEFAULT: &str = "default";
+
+impl ServiceFile {
+    /// The names of its operations, in the order of their index.
+    pub(crate) fn operation_names(&self) -> Vec<String> {
+        let own = self.serves_by_itself().then(|| DEFAULT.to_owned());
+        let named = self
+            .operations
+            .0
+            .iter()
+            .map(|entry| entry.name.value.clone());
+        own.into_iter().chain(named).collect()
+    }
+
+    fn serves_by_itself(&self) -> bool {
+        self.work.is_some() || self.program.is_some()
+    }
+
+    pub(crate) fn mean(
+        &self,
+        index: u32,
+        compiler: &mut Compiler,
+        context: &mut Context<'_>,
+    ) -> Service {
+        let caller = Caller::Service(index);
+        let mut operations = Vec::new();
+        if self.serves_by_itself() {
+            let steps = steps(&self.work, &self.program, self.position, context);
+            operations.push(ServiceOperation {
+                name: DEFAULT.into(),
+                semantics: self.semantics(None),
+                entry: compiler.program(caller, &steps, context),
+            });
+        }
+        for entry in &self.operations.0 {
+            let Some(operation) = &entry.value else {
+                continue;
+            };
+            if self.serves_by_itself() && entry.name.value == DEFAULT {
+                let message = "`default` is what `work` or `program` of the service itself are";
+                context.report(entry.name.at, message);
+            }
+            context.within(&format!("operations.{}", entry.name.value), |context| {
+                let steps = steps(
+                    &operation.work,
+                    &operation.program,
+                    operation.position,
+                    context,
+                );
+                operations.push(ServiceOperation {
+                    name: entry.name.value.clone(),
+                    semantics: self.semantics(Some(operation)),
+                    entry: compiler.program(caller, &steps, context),
+                });
+            });
+        }
+        if self.operations.0.is_empty() && !self.serves_by_itself() {
+            context.report(
+                self.position,
+                "does nothing: `work`, `program` or `operations` is needed",
+            );
+        }
+        Service {
+            name: context.names.services[index as usize].name.clone(),
+            replicas: self.replicas.0,
+            balance: self.balance,
+            concurrency: self.concurrency.0,
+            queue: Queue {
+                capacity: self.queue.capacity.0,
+                discipline: self.queue.discipline,
+            },
+            holds_worker: self.holds_worker,
+            honours_cancellation: self.honours_cancellation,
+            operations,
+        }
+    }
+
+    fn semantics(&self, operation: Option<&OperationFile>) -> Operation {
+        let own = |said: fn(&OperationFile) -> Option<bool>| operation.and_then(said);
+        let retry_only = operation
+            .and_then(|operation| operation.retry_only)
+            .or(self.retry_only);
+        Operation {
+            retryable: own(|operation| operation.retryable).unwrap_or(self.retryable),
+            idempotent: own(|operation| operation.idempotent).unwrap_or(self.idempotent),
+            retry_only: retry_only.map(|kinds| kinds.0),
+        }
+    }
+}
+
+/// The steps that `work` or `program` say.
+fn steps(
+    work: &Option<At<LawFile>>,
+    program: &Option<Block>,
+    position: Position,
+    context: &mut Context<'_>,
+) -> Vec<Step> {
+    match (work, program) {
+        (Some(work), None) => vec![Step::Work(work.clone())],
+        (None, Some(program)) => program.0.clone(),
+        (Some(work), Some(_)) => {
+            context.report(
+                work.at,
+                "`work` is short for a program; write only one of the two",
+            );
+            Vec::new()
+        }
+        (None, None) => {
+            context.report(position, "does nothing: `work` or `program` is needed");
+            Vec::new()
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! From text to a scenario that can run, or to everything that is wrong with it.
+
+use std::sync::Arc;
+
+use seawall::{Span, Spec};
+use serde_json::{Value as Json, json};
+
+use super::context::Context;
+use super::extends;
+use super::file::ScenarioFile;
+use super::model::{Fault, Link, Policy, Scenario};
+use super::names::{self, DEFAULT_LINK, NO_POLICY};
+use super::overrides::{self, Override};
+use super::problem::Problems;
+use super::text::{Format, read};
+use super::written::{Defs, Entry, Need, Table, Written};
+use crate::expect::Expectation;
+use crate::law::Law;
+use crate::step::Compiler;
+
+/// A scenario as text.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'t> {
+    /// What problems call it, usually the file name.
+    pub name: &'t str,
+    /// All of it.
+    pub text: &'t str,
+    /// What it is written in.
+    pub format: Format,
+}
+
+/// The version of the language that is read here.
+pub const VERSION: u64 = 1;
+
+/// The JSON Schema of scenario files, with a description, the unit and the default of every key.
+#[must_use]
+pub fn schema() -> Json {
+    let mut defs = Defs::default();
+    let root = ScenarioFile::schema(&mut defs);
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "retrystorm scenario",
+        "$ref": root["$ref"],
+        "$defs": defs.into_json(),
+    })
+}
+
+/// Reads a scenario with `overrides` put in place of what it says. `fetch` gives the text of a file that the scenario names, relative to it.
+///
+/// # Errors
+/// Everything that is wrong with it, at once.
+pub fn load(
+    source: &Source<'_>,
+    overrides: &[Override],
+    fetch: &mut dyn FnMut(&str) -> Result<String, String>,
+) -> Result<Scenario, Problems> {
+    let mut problems = Problems::of(source.name);
+    let Some(mut root) = read(source.text, source.format, 0, &mut problems) else {
+        return Err(problems.sorted());
+    };
+    if !overrides.is_empty() {
+        overrides::apply(&mut root, overrides, &schema(), &mut problems);
+    }
+    extends::resolve(&mut root, &mut problems);
+    let Some(file) = ScenarioFile::decode(&root, &mut problems) else {
+        return Err(problems.sorted());
+    };
+    let mut context = Context::new(problems, fetch);
+    match mean(&file, &mut context) {
+        Some(scenario) if context.problems.is_empty() => Ok(scenario),
+        _ => Err(context.problems.sorted()),
+    }
+}
+
+/// What is written means this; `None` only after a problem has been reported.
+fn mean(file: &ScenarioFile, context: &mut Context<'_>) -> Option<Scenario> {
+    if let Some(version) = &file.version.0
+        && version.value != VERSION
+    {
+        let got = version.value;
+        let message = format!("version: this program reads version {VERSION}, got {got}");
+        context.report(version.at, message);
+    }
+    names::collect(file, context);
+    let run = file
+        .run
+        .0
+        .as_ref()
+        .map(|run| context.within("run", |context| run.mean(context)));
+    let duration = run.as_ref().map(|run| run.duration);
+    let policies = policies(file, context);
+    let links = links(file, context);
+    let mut compiler = Compiler::default();
+    let clients = each(
+        "clients",
+        entries(&file.clients),
+        context,
+        |index, client, context| client.mean(index, &mut compiler, context),
+    );
+    let services = each(
+        "services",
+        entries(&file.services),
+        context,
+        |index, service, context| service.mean(index, &mut compiler, context),
+    );
+    let faults = faults(file, duration, context);
+    let compiled = compiler.finish();
+    Some(Scenario {
+        title: file.title.clone().unwrap_or_default(),
+        description: file.description.clone().unwrap_or_default(),
+        run: run?,
+        clients,
+        services,
+        policies,
+        links,
+        edges: compiled.edges,
+        sites: compiled.sites,
+        code: compiled.code,
+        faults,
+        expect: file
+            .expect
+            .iter()
+            .map(|promise| Expectation {
+                text: promise.value.clone(),
+            })
+            .collect(),
+    })
+}
+
+/// The entries of a block, none if it could not be read.
+fn entries<T>(table: &Need<Table<T>>) -> &[Entry<T>] {
+    table.0.as_ref().map_or(&[], |table| &table.0)
+}
+
+/// The meaning of each entry that could be read, with its index.
+fn each<T, M>(
+    block: &str,
+    entries: &[Entry<T>],
+    context: &mut Context<'_>,
+    mut mean: impl FnMut(u32, &T, &mut Context<'_>) -> M,
+) -> Vec<M> {
+    let mut meant = Vec::with_capacity(entries.len());
+    for (index, entry) in (0..).zip(entries) {
+        if let Some(value) = &entry.value {
+            let path = format!("{block}.{}", entry.name.value);
+            meant.push(context.within(&path, |context| mean(index, value, context)));
+        }
+    }
+    meant
+}
+
+fn policies(file: &ScenarioFile, context: &mut Context<'_>) -> Vec<Policy> {
+    let none = Policy {
+        name: NO_POLICY.into(),
+        spec: Arc::new(Spec::default()),
+    };
+    let written = each(
+        "policies",
+        &file.policies.0,
+        context,
+        |index, policy, context| {
+            let name = context.names.policies[index as usize + 1].clone();
+            Policy {
+                name,
+                spec: Arc::new(policy.mean(context)),
+            }
+        },
+    );
+    std::iter::once(none).chain(written).collect()
+}
+
+fn links(file: &ScenarioFile, context: &mut Context<'_>) -> Vec<Link> {
+    let mut links = vec![Link {
+        name: DEFAULT_LINK.into(),
+        delay: Law::Constant(Span::ZERO),
+        lose_request: 0.0,
+        lose_response: 0.0,
+    }];
+    let written = each("links", &file.links.0, context, |index, link, context| {
+        link.mean(&names::of_link(&file.links.0[index as usize].name), context)
+    });
+    for link in written {
+        match link.name == DEFAULT_LINK {
+            true => links[0] = link,
+            false => links.push(link),
+        }
+    }
+    links
+}
+
+fn faults(file: &ScenarioFile, run: Option<Span>, context: &mut Context<'_>) -> Vec<Fault> {
+    let mut faults = Vec::with_capacity(file.faults.len());
+    for (index, fault) in file.faults.iter().enumerate() {
+        let fault = context.within(&format!("faults.{index}"), |context| {
+            fault.mean(run, context)
+        });
+        faults.extend(fault);
+    }
+    faults
+}

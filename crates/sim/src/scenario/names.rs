@@ -1,0 +1,135 @@
+//! Every name that can be referred to.
+
+use super::context::Context;
+use super::file::ScenarioFile;
+use super::model::Caller;
+use super::text::At;
+use super::written::{Entry, check_name, mend};
+
+/// The policy that does nothing, which always exists.
+pub(super) const NO_POLICY: &str = "none";
+/// The link that is taken where nothing else is said.
+pub(super) const DEFAULT_LINK: &str = "default";
+
+/// Names by index in the scenario.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    pub(crate) clients: Vec<String>,
+    pub(crate) services: Vec<ServiceNames>,
+    pub(crate) policies: Vec<String>,
+    pub(crate) links: Vec<String>,
+}
+
+/// A service and what it offers.
+#[derive(Debug)]
+pub(crate) struct ServiceNames {
+    pub(crate) name: String,
+    /// `None`: the service could not be read.
+    pub(crate) operations: Option<Vec<String>>,
+}
+
+impl Names {
+    /// The link that calls of `caller` to `service` take unless they name one.
+    pub(crate) fn link_between(&self, caller: Caller, service: u32) -> u32 {
+        let caller = match caller {
+            Caller::Client(index) => &self.clients[index as usize],
+            Caller::Service(index) => &self.services[index as usize].name,
+        };
+        let arrow = format!("{caller} -> {}", self.services[service as usize].name);
+        self.links
+            .iter()
+            .position(|link| *link == arrow)
+            .unwrap_or(0) as u32
+    }
+}
+
+/// Collects all names, so that each part can refer to the others whatever their order.
+pub(super) fn collect(file: &ScenarioFile, context: &mut Context<'_>) {
+    let clients = file.clients.0.as_ref().map_or(&[][..], |table| &table.0);
+    let services = file.services.0.as_ref().map_or(&[][..], |table| &table.0);
+    check(clients, context);
+    check(services, context);
+    check(&file.policies.0, context);
+    context.names.clients = clients
+        .iter()
+        .map(|entry| entry.name.value.clone())
+        .collect();
+    context.names.services = services
+        .iter()
+        .map(|entry| ServiceNames {
+            name: entry.name.value.clone(),
+            operations: entry
+                .value
+                .as_ref()
+                .map(|service| service.operation_names()),
+        })
+        .collect();
+    for service in services {
+        if let Some(client) = clients.iter().find(|c| c.name.value == service.name.value) {
+            let name = &service.name.value;
+            let message = format!("`{name}` is a client already; callers need different names");
+            context.report(service.name.at.max(client.name.at), message);
+        }
+    }
+    context.names.policies = vec![NO_POLICY.into()];
+    for entry in &file.policies.0 {
+        if entry.name.value == NO_POLICY {
+            let message = "`none` is the policy that does nothing; choose another name";
+            context.report(entry.name.at, message);
+        }
+        context.names.policies.push(entry.name.value.clone());
+    }
+    context.names.links = vec![DEFAULT_LINK.into()];
+    for entry in &file.links.0 {
+        let link = of_link(&entry.name);
+        match link.split_once(" -> ") {
+            Some(ends) => check_ends(ends, &entry.name, context),
+            None => check_name(&entry.name, &mut context.problems),
+        }
+        if link != DEFAULT_LINK {
+            context.names.links.push(link);
+        }
+    }
+}
+
+fn check<T>(entries: &[Entry<T>], context: &mut Context<'_>) {
+    for entry in entries {
+        check_name(&entry.name, &mut context.problems);
+    }
+}
+
+/// A link's name; one that is an arrow, with one space on each side of it.
+pub(super) fn of_link(name: &At<String>) -> String {
+    match name.value.split_once("->") {
+        Some((from, to)) => format!("{} -> {}", from.trim(), to.trim()),
+        None => name.value.clone(),
+    }
+}
+
+fn check_ends((from, to): (&str, &str), name: &At<String>, context: &mut Context<'_>) {
+    let services = || {
+        context
+            .names
+            .services
+            .iter()
+            .map(|service| service.name.as_str())
+    };
+    let callers = || {
+        context
+            .names
+            .clients
+            .iter()
+            .map(String::as_str)
+            .chain(services())
+    };
+    let wrong = if !callers().any(|caller| caller == from) {
+        Some(("caller", from, mend(from, callers())))
+    } else if !services().any(|service| service == to) {
+        Some(("service", to, mend(to, services())))
+    } else {
+        None
+    };
+    if let Some((what, end, hint)) = wrong {
+        context.report(name.at, format!("no {what} is called `{end}`: {hint}"));
+    }
+}

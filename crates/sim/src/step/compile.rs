@@ -1,0 +1,151 @@
+//! From written steps to flat code.
+
+use std::collections::VecDeque;
+
+use seawall::Span;
+
+use super::{Code, Instr, Pc, Step};
+use crate::law::Law;
+use crate::scenario::context::Context;
+use crate::scenario::file::law::LawFile;
+use crate::scenario::model::{CallSite, Caller, Edge};
+
+/// Compiles the programs of a scenario, one after the other, into one [`Code`].
+///
+/// A program is laid out as its straight line first, ending in `End`; the blocks nested in it follow,
+/// in the order in which they were met.
+#[derive(Debug, Default)]
+pub(crate) struct Compiler {
+    compiled: Compiled,
+    /// Nested blocks still to be laid out.
+    pending: VecDeque<Pending>,
+}
+
+/// What all programs of a scenario come to.
+#[derive(Debug, Default)]
+pub(crate) struct Compiled {
+    pub(crate) code: Code,
+    pub(crate) edges: Vec<Edge>,
+    pub(crate) sites: Vec<CallSite>,
+}
+
+/// A nested block, where its address goes once it has one, and what it ends in.
+#[derive(Debug)]
+struct Pending {
+    steps: Vec<Step>,
+    slot: Slot,
+    last: Instr,
+}
+
+/// Where the address of a nested block goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Slot {
+    /// `branches[.0]`.
+    Branch(usize),
+    /// `arms[.0]`.
+    Arm(usize),
+    /// The body of the `Repeat` at `instrs[.0]`.
+    Body(usize),
+}
+
+impl Compiler {
+    /// Compiles one program of `caller`; gives its address.
+    pub(crate) fn program(
+        &mut self,
+        caller: Caller,
+        steps: &[Step],
+        context: &mut Context<'_>,
+    ) -> Pc {
+        let entry = self.block(caller, steps, Instr::End, context);
+        while let Some(Pending { steps, slot, last }) = self.pending.pop_front() {
+            let start = self.block(caller, &steps, last, context);
+            let code = &mut self.compiled.code;
+            match slot {
+                Slot::Branch(i) => code.branches[i] = start,
+                Slot::Arm(i) => code.arms[i].1 = start,
+                Slot::Body(i) => {
+                    if let Instr::Repeat { body, .. } = &mut code.instrs[i] {
+                        *body = start;
+                    }
+                }
+            }
+        }
+        entry
+    }
+
+    /// What all programs came to.
+    pub(crate) fn finish(self) -> Compiled {
+        self.compiled
+    }
+
+    fn block(
+        &mut self,
+        caller: Caller,
+        steps: &[Step],
+        last: Instr,
+        context: &mut Context<'_>,
+    ) -> Pc {
+        let start = self.here();
+        for step in steps {
+            match step {
+                Step::Work(law) => super::work::work(law, caller, self, context),
+                Step::Delay(law) => super::work::delay(law, self, context),
+                Step::Call(call) => call.compile(caller, self, context),
+                Step::Parallel(branches) => super::parallel::compile(branches, self, context),
+                Step::Choose(arms) => super::choose::compile(arms, self, context),
+                Step::Repeat(repeat) => repeat.compile(self),
+                Step::Respond(answer) => super::respond::compile(answer, caller, self, context),
+            }
+        }
+        self.push(last);
+        start
+    }
+
+    /// The address of the next instruction.
+    pub(super) fn here(&self) -> Pc {
+        Pc(self.compiled.code.instrs.len() as u32)
+    }
+
+    pub(super) fn push(&mut self, instr: Instr) {
+        self.compiled.code.instrs.push(instr);
+    }
+
+    /// Has `steps` laid out later, ending in `last`, and the address put into `slot`.
+    pub(super) fn later(&mut self, steps: &[Step], slot: Slot, last: Instr) {
+        self.pending.push_back(Pending {
+            steps: steps.to_vec(),
+            slot,
+            last,
+        });
+    }
+
+    pub(super) fn code(&mut self) -> &mut Code {
+        &mut self.compiled.code
+    }
+
+    /// The index of a law; one that is wrong has been reported and stands as nothing.
+    pub(super) fn law(&mut self, law: &LawFile, context: &mut Context<'_>) -> u32 {
+        let law = law.mean(context).unwrap_or(Law::Constant(Span::ZERO));
+        self.code().laws.push(law);
+        self.code().laws.len() as u32 - 1
+    }
+
+    /// The index of the edge, shared by all call sites that agree in it.
+    pub(super) fn edge(&mut self, edge: Edge) -> u32 {
+        let edges = &mut self.compiled.edges;
+        let index = edges
+            .iter()
+            .position(|known| *known == edge)
+            .unwrap_or_else(|| {
+                edges.push(edge);
+                edges.len() - 1
+            });
+        index as u32
+    }
+
+    /// The index of a new call site.
+    pub(super) fn site(&mut self, site: CallSite) -> u32 {
+        self.compiled.sites.push(site);
+        self.compiled.sites.len() as u32 - 1
+    }
+}
