@@ -1,8 +1,6 @@
 //! From text to a scenario that can run, or to everything that is wrong with it.
 
-use std::sync::Arc;
-
-use seawall::{Span, Spec};
+use seawall::Span;
 use serde_json::{Value as Json, json};
 
 use super::context::Context;
@@ -12,7 +10,7 @@ use super::model::{Fault, Link, Policy, Scenario};
 use super::names::{self, DEFAULT_LINK, NO_POLICY};
 use super::overrides::{self, Override};
 use super::problem::Problems;
-use super::text::{Format, read};
+use super::text::{Format, Node, read};
 use super::written::{Defs, Entry, Need, Table, Written};
 use crate::expect::Expectation;
 use crate::law::Law;
@@ -66,14 +64,14 @@ pub fn load(
         return Err(problems.sorted());
     };
     let mut context = Context::new(problems, fetch);
-    match mean(&file, &mut context) {
+    match mean(&file, &root, &mut context) {
         Some(scenario) if context.problems.is_empty() => Ok(scenario),
         _ => Err(context.problems.sorted()),
     }
 }
 
 /// What is written means this; `None` only after a problem has been reported.
-fn mean(file: &ScenarioFile, context: &mut Context<'_>) -> Option<Scenario> {
+fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<Scenario> {
     if let Some(version) = &file.version.0
         && version.value != VERSION
     {
@@ -88,7 +86,7 @@ fn mean(file: &ScenarioFile, context: &mut Context<'_>) -> Option<Scenario> {
         .as_ref()
         .map(|run| context.within("run", |context| run.mean(context)));
     let duration = run.as_ref().map(|run| run.duration);
-    let policies = policies(file, context);
+    let policies = policies(file, root, context);
     let links = links(file, context);
     let mut compiler = Compiler::default();
     let clients = each(
@@ -149,10 +147,10 @@ fn each<T, M>(
     meant
 }
 
-fn policies(file: &ScenarioFile, context: &mut Context<'_>) -> Vec<Policy> {
+fn policies(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Vec<Policy> {
     let none = Policy {
         name: NO_POLICY.into(),
-        spec: Arc::new(Spec::default()),
+        policy: seawall::Policy::default(),
     };
     let written = each(
         "policies",
@@ -160,9 +158,12 @@ fn policies(file: &ScenarioFile, context: &mut Context<'_>) -> Vec<Policy> {
         context,
         |index, policy, context| {
             let name = context.names.policies[index as usize + 1].clone();
+            let node = root
+                .get("policies")
+                .and_then(|policies| policies.get(&name));
             Policy {
+                policy: policy.mean(node.unwrap_or(root), context),
                 name,
-                spec: Arc::new(policy.mean(context)),
             }
         },
     );

@@ -74,7 +74,7 @@ fn the_smallest_useful_file_means_what_it_says() {
         Law::exponential(Span::millis(10)).unwrap()
     );
 
-    let spec = &scenario.policies[1].spec;
+    let spec = scenario.policies[1].policy.spec();
     assert_eq!(scenario.policies[0].name, "none");
     assert_eq!(spec.deadline.limit, Some(Span::secs(1)));
     assert_eq!(spec.attempt_timeout, Some(Span::millis(100)));
@@ -131,23 +131,28 @@ faults:",
     let [_, sdk, batch, nightly] = scenario.policies.as_slice() else {
         panic!()
     };
-    assert_eq!(batch.spec.deadline.limit, Some(Span::secs(10)));
-    assert_eq!(batch.spec.attempt_timeout, sdk.spec.attempt_timeout);
-    assert_eq!(
-        (batch.spec.retry.max_attempts, batch.spec.retry.on),
-        (5, sdk.spec.retry.on)
+    let (sdk, batch, nightly) = (
+        sdk.policy.spec(),
+        batch.policy.spec(),
+        nightly.policy.spec(),
     );
-    assert_eq!(batch.spec.budget, Budget::None);
+    assert_eq!(batch.deadline.limit, Some(Span::secs(10)));
+    assert_eq!(batch.attempt_timeout, sdk.attempt_timeout);
+    assert_eq!(
+        (batch.retry.max_attempts, batch.retry.on),
+        (5, sdk.retry.on)
+    );
+    assert_eq!(batch.budget, Budget::None);
     let fixed = Backoff::Fixed {
         delay: Span::secs(1),
         jitter: Jitter::None,
     };
-    assert_eq!(nightly.spec.retry.backoff, fixed);
+    assert_eq!(nightly.retry.backoff, fixed);
     assert_eq!(
-        nightly.spec.retry.on,
+        nightly.retry.on,
         FailureSet::of(&[FailureKind::Unavailable])
     );
-    assert_eq!(nightly.spec.deadline, batch.spec.deadline);
+    assert_eq!(nightly.deadline, batch.deadline);
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! The `policies` block: every field of [`seawall::Spec`] under a key of its own.
 
-use seawall::{Backoff, Budget, BudgetEvent, Deadline, Jitter, Retry, RetryAfter, Span, Spec};
+use seawall::{
+    Backoff, Budget, BudgetEvent, Deadline, Jitter, Retry, RetryAfter, Span, Spec, SpecError,
+};
 
 use crate::scenario::context::Context;
-use crate::scenario::text::{At, Position};
+use crate::scenario::text::{At, Node, Position, Value};
 use crate::scenario::written::{Kinds, Limit, Percent, Rate, Ratio, Share, choice, record, words};
 
 use super::breaker::{BreakerFile, BulkheadFile};
@@ -60,6 +62,8 @@ record! {
         unprocessed: Option<Kinds>,
         /// Part of the remaining time that an attempt timeout leaves for a later backoff.
         reserve: Span = "0s",
+        /// A retry is not begun with less time than this left after its wait.
+        min_attempt: Span = "0s",
         /// What to do about a wait the service asks for.
         retry_after: RetryAfterFile,
     }
@@ -181,8 +185,9 @@ words! {
 }
 
 impl PolicyFile {
-    pub(crate) fn mean(&self, context: &mut Context<'_>) -> Spec {
-        Spec {
+    /// Its meaning, checked by the engine; `node` is where it is written.
+    pub(crate) fn mean(&self, node: &Node, context: &mut Context<'_>) -> seawall::Policy {
+        let spec = Spec {
             deadline: self.deadline.mean(),
             attempt_timeout: self.attempt_timeout,
             retry: self
@@ -192,8 +197,37 @@ impl PolicyFile {
             budget: self.budget.mean(context),
             breaker: self.breaker.as_ref().map(BreakerFile::mean),
             bulkhead: self.bulkhead.as_ref().map(BulkheadFile::mean),
+        };
+        spec.check().unwrap_or_else(|errors| {
+            for SpecError { field, message } in errors {
+                context.report(place(node, field), format!("{field}: {message}"));
+            }
+            seawall::Policy::default()
+        })
+    }
+}
+
+/// Where the engine's `field` is written: as far down its path as there are keys.
+fn place(node: &Node, field: &str) -> Position {
+    let mut node = node;
+    for part in field.split('.') {
+        // The scenario says some things in other words, and puts a tag above each of several kinds.
+        let words: &[&str] = match part {
+            "ratio" => &["percent", "ratio", "plusminus"],
+            "floor_per_sec" => &["floor"],
+            _ => &[part],
+        };
+        let tagged = match &node.value {
+            Value::Map(entries) if entries.len() == 1 => Some(&entries[0].1),
+            _ => None,
+        };
+        let mut places = tagged.into_iter().chain([node]);
+        match places.find_map(|place| words.iter().find_map(|word| place.get(word))) {
+            Some(below) => node = below,
+            None => break,
         }
     }
+    node.at
 }
 
 impl DeadlineFile {
@@ -217,6 +251,7 @@ impl RetryFile {
             on: self.on.map_or(usual.on, |kinds| kinds.0),
             unprocessed: self.unprocessed.map_or(usual.unprocessed, |kinds| kinds.0),
             reserve: self.reserve,
+            min_attempt: self.min_attempt,
             retry_after: RetryAfter {
                 honour: self.retry_after.honour,
                 max: self.retry_after.max.unwrap_or(Span::MAX),
