@@ -288,7 +288,7 @@ impl Client {
     }
 
     /// Sends the next attempt, unless something has come in between since it was decided.
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, call: &mut Call, now: Time, entropy: &mut impl Entropy) -> Action {
         let left = remaining(call.deadline, now);
         if left == Span::ZERO {
