@@ -224,15 +224,18 @@ impl Client {
             &mut State::Failed { asked, .. } => self.decide(call, now, asked, entropy),
             State::New => {
                 // A call that is over before it began takes nothing from anybody.
-                if remaining(call.deadline, now) == Span::ZERO {
-                    return Some(self.stop(call, now, Stopped::DeadlineExceeded));
+                if let Some(stopped) = self.unwanted(call, now) {
+                    return Some(self.stop(call, now, stopped));
                 }
                 match self.guards.admit_call(call, now) {
                     Ok(()) => self.enter(call, now, entropy),
                     Err(stopped) => Some(self.stop(call, now, stopped)),
                 }
             }
-            State::Ready => self.enter(call, now, entropy),
+            State::Ready => match self.unwanted(call, now) {
+                None => self.enter(call, now, entropy),
+                Some(stopped) => Some(self.stop(call, now, stopped)),
+            },
             &mut State::Waiting(place) => {
                 if !self.guards.bulkhead.as_mut()?.gate.claim(place) {
                     return None;
@@ -287,17 +290,25 @@ impl Client {
         }
     }
 
+    /// Why the next attempt is not wanted any more, if something has come in between.
+    #[inline]
+    fn unwanted(&self, call: &Call, now: Time) -> Option<Stopped> {
+        if remaining(call.deadline, now) == Span::ZERO {
+            Some(Stopped::DeadlineExceeded)
+        } else if call.attempts > 0 && self.kill_switch {
+            Some(Stopped::KillSwitch)
+        } else {
+            None
+        }
+    }
+
     /// Sends the next attempt, unless something has come in between since it was decided.
     #[inline(always)]
     fn send(&mut self, call: &mut Call, now: Time, entropy: &mut impl Entropy) -> Action {
-        let left = remaining(call.deadline, now);
-        if left == Span::ZERO {
-            return self.stop(call, now, Stopped::DeadlineExceeded);
+        if let Some(stopped) = self.unwanted(call, now) {
+            return self.stop(call, now, stopped);
         }
         let first = call.attempts == 0;
-        if !first && self.kill_switch {
-            return self.stop(call, now, Stopped::KillSwitch);
-        }
         if !self.guards.none() {
             if let Err(stopped) = self.guards.admit_attempt(call, now, entropy) {
                 return self.stop(call, now, stopped);
@@ -308,6 +319,7 @@ impl Client {
         self.stats.attempts += 1;
         self.stats.retries += u64::from(!first);
         let spec = self.policy.spec();
+        let left = remaining(call.deadline, now);
         let timeout = attempt_timeout(spec.attempt_timeout, &spec.retry, left, call.attempts);
         call.state = State::Sent { at: now };
         call.timer = now.after(timeout);

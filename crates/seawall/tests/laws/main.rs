@@ -1,0 +1,8 @@
+//! What holds for every sequence of inputs: short ones all of them, long ones drawn at random.
+
+mod circuit;
+mod exhaustive;
+mod extremes;
+mod gate;
+mod random;
+mod world;
