@@ -23,7 +23,7 @@ fn visit(world: &World, calls: usize, depth: u32, visited: &mut u64) {
 fn the_laws_hold_for_every_short_life_of_three_calls_that_share_a_client() {
     for spec in policies() {
         let mut visited = 0;
-        visit(&World::new(&spec), 3, 6, &mut visited);
+        visit(&World::new(&spec), 3, 7, &mut visited);
         assert!(visited > 1000, "{visited} states are no enumeration");
     }
 }
@@ -56,6 +56,6 @@ fn the_laws_hold_for_every_short_life_of_one_call_with_all_that_can_go_wrong() {
     for spec in policies() {
         let mut world = World::new(&spec);
         world.apply(Input::Begin);
-        all(&world, 5);
+        all(&world, 6);
     }
 }
