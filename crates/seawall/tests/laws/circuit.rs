@@ -117,7 +117,7 @@ impl Both {
             1 => self.now = self.now.after(Span(10)),
             _ => {
                 // Oldest permit first, or newest first: stragglers and trials.
-                let permit = if input < 5 {
+                let permit = if input < 5 || input == 8 {
                     (!self.permits.is_empty()).then(|| self.permits.remove(0))
                 } else {
                     self.permits.pop()
@@ -154,7 +154,7 @@ fn visit(both: &Both, depth: u32) {
     if depth == 0 {
         return;
     }
-    for input in 0..8 {
+    for input in 0..9 {
         let mut next = both.clone();
         if next.apply(input) {
             visit(&next, depth - 1);

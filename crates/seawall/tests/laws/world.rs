@@ -311,10 +311,10 @@ impl World {
     /// Brings every call to its end, in one of two ways, and checks that nothing was kept.
     pub fn wind_up(mut self, cancel: bool) {
         for _ in 0..1000 {
-            let open = (0..self.calls.len()).filter(|&i| !self.calls[i].ended);
+            let mut open = (0..self.calls.len()).filter(|&i| !self.calls[i].ended);
             // Cancel the youngest first, so that permits are passed on to calls about to leave.
             let Some(i) = (if cancel {
-                open.last()
+                open.next_back()
             } else {
                 open.min_by_key(|&i| self.due(i))
             }) else {
