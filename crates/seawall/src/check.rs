@@ -228,3 +228,178 @@ impl Found {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use crate::failure::FailureSet;
+    use crate::spec::*;
+    use crate::time::Span;
+
+    fn fields(spec: &Spec) -> Vec<&'static str> {
+        let problems = spec.check().err().unwrap_or_default();
+        problems.iter().map(|problem| problem.field).collect()
+    }
+
+    fn breaker() -> Breaker {
+        Breaker {
+            window: Window::Count(10),
+            failure_rate: 0.5,
+            slow_rate: None,
+            slow_after: Span::MAX,
+            minimum_calls: 10,
+            open_for: Span(1),
+            half_open_calls: 1,
+            counts: Counts::Attempts,
+            on: FailureSet::NONE,
+        }
+    }
+
+    #[test]
+    fn all_that_is_wrong_is_reported_at_once() {
+        let spec = Spec {
+            deadline: Deadline {
+                limit: Some(Span::ZERO),
+                default: Some(Span::ZERO),
+                ..Deadline::default()
+            },
+            attempt_timeout: Some(Span::ZERO),
+            retry: Retry {
+                max_attempts: 0,
+                backoff: Backoff::Exponential {
+                    base: Span(10),
+                    multiplier: f64::NAN,
+                    max: Span(9),
+                    jitter: Jitter::Proportional { ratio: 1.5 },
+                },
+                ..Retry::default()
+            },
+            budget: Budget::Ratio {
+                of: BudgetEvent::Calls,
+                ratio: f64::NAN,
+                burst: 0.0,
+            },
+            breaker: Some(Breaker {
+                window: Window::Time(Span(9)),
+                failure_rate: 0.0,
+                slow_rate: Some(f64::NAN),
+                minimum_calls: 0,
+                open_for: Span::ZERO,
+                half_open_calls: 0,
+                ..breaker()
+            }),
+            bulkhead: Some(Bulkhead {
+                max_in_flight: 0,
+                max_waiting: 1,
+                max_wait: Span::ZERO,
+                hold_during_backoff: true,
+            }),
+        };
+        assert_eq!(
+            fields(&spec),
+            [
+                "deadline.limit",
+                "deadline.default",
+                "attempt_timeout",
+                "retry.max_attempts",
+                "retry.backoff.multiplier",
+                "retry.backoff.max",
+                "retry.backoff.jitter.ratio",
+                "budget.ratio",
+                "budget.burst",
+                "breaker.window",
+                "breaker.failure_rate",
+                "breaker.slow_rate",
+                "breaker.minimum_calls",
+                "breaker.open_for",
+                "breaker.half_open_calls",
+                "bulkhead.max_in_flight",
+                "bulkhead.max_wait",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_message_says_what_is_allowed_and_what_was_given() {
+        let spec = Spec {
+            retry: Retry {
+                max_attempts: 0,
+                ..Retry::default()
+            },
+            ..Spec::default()
+        };
+        let problems = spec.check().unwrap_err();
+        assert_eq!(problems[0].message, "must be at least 1; got 0");
+    }
+
+    #[test]
+    fn numbers_that_are_not_numbers_and_infinite_ones_are_refused() {
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0] {
+            let ratio = Budget::Ratio {
+                of: BudgetEvent::Calls,
+                ratio: bad,
+                burst: bad,
+            };
+            let windowed = Budget::Windowed {
+                of: BudgetEvent::Calls,
+                ratio: bad,
+                window: Span(10),
+                floor_per_sec: bad,
+            };
+            for budget in [ratio, windowed] {
+                let spec = Spec {
+                    budget,
+                    ..Spec::default()
+                };
+                assert_eq!(fields(&spec).len(), 2, "{bad}");
+            }
+            let spec = Spec {
+                breaker: Some(Breaker {
+                    failure_rate: bad,
+                    slow_rate: Some(bad),
+                    ..breaker()
+                }),
+                ..Spec::default()
+            };
+            assert_eq!(fields(&spec).len(), 2, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_breaker_that_could_never_open_is_refused() {
+        let with = |window, minimum_calls| Spec {
+            breaker: Some(Breaker {
+                window,
+                minimum_calls,
+                ..breaker()
+            }),
+            ..Spec::default()
+        };
+        assert_eq!(fields(&with(Window::Count(10), 10)), [""; 0]);
+        assert_eq!(
+            fields(&with(Window::Count(10), 11)),
+            ["breaker.minimum_calls"]
+        );
+        assert_eq!(
+            fields(&with(Window::Count(u32::MAX), 1)),
+            ["breaker.window"]
+        );
+        assert_eq!(fields(&with(Window::Time(Span(10)), 11)), [""; 0]);
+    }
+
+    #[test]
+    fn decorrelated_jitter_needs_something_to_work_on() {
+        let spec = Spec {
+            retry: Retry {
+                backoff: Backoff::Fixed {
+                    delay: Span(10),
+                    jitter: Jitter::Decorrelated,
+                },
+                ..Retry::default()
+            },
+            ..Spec::default()
+        };
+        assert_eq!(fields(&spec), ["retry.backoff.jitter"]);
+    }
+}

@@ -14,8 +14,8 @@ use crate::time::Span;
 pub struct Spec {
     /// The absolute deadline of a call.
     pub deadline: Deadline,
-    /// The longest one attempt may take; `None` leaves it to the deadline. The effective timeout is
-    /// `min(attempt_timeout, remaining - retry.reserve)`.
+    /// The longest one attempt may take, above 0; `None` leaves it to the deadline. The effective timeout
+    /// is `min(attempt_timeout, remaining - retry.reserve)`.
     pub attempt_timeout: Option<Span>,
     /// When, how often and how soon to try again.
     pub retry: Retry,
@@ -67,9 +67,11 @@ pub struct Retry {
     /// Failure kinds that may be transient.
     pub on: FailureSet,
     /// Failure kinds in `on` after which even an operation that is not idempotent may be retried,
-    /// since the server cannot have seen the request.
+    /// since the server cannot have seen the request. The same goes for any failure reported in a
+    /// phase before [`crate::Phase::Send`].
     pub unprocessed: FailureSet,
-    /// Part of the remaining time that an attempt timeout leaves for a later backoff.
+    /// Part of the remaining time that an attempt timeout leaves for a later backoff. The last attempt
+    /// keeps nothing back, nor does one to which the reserve would leave nothing.
     pub reserve: Span,
     /// A retry is not begun with less time than this left after its wait.
     pub min_attempt: Span,
@@ -229,7 +231,8 @@ pub enum Budget {
 /// What earns a retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BudgetEvent {
-    /// Every call begun.
+    /// Every call that sent its first attempt. (One refused on this side before that earns nothing:
+    /// an open breaker must not save up retries for the moment it closes.)
     Calls,
     /// Every call that ended well.
     Successes,
@@ -242,7 +245,7 @@ pub enum BudgetEvent {
 /// Closed: results go into the window; once it holds `minimum_calls`, a failure rate of at least
 /// `failure_rate` or a slow rate of at least `slow_rate` opens it. Open: everything is refused for
 /// `open_for`. Half-open: `half_open_calls` trials are let through; when all have reported, the same
-/// thresholds decide between closed and open.
+/// thresholds decide between closed and open. A result counts only in the state that admitted it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Breaker {
     /// What the rates are taken over.
@@ -251,9 +254,10 @@ pub struct Breaker {
     pub failure_rate: f64,
     /// Share of slow results that opens it, in (0, 1]; `None` ignores slowness.
     pub slow_rate: Option<f64>,
-    /// A result slower than this is slow.
+    /// A result that took longer than this is slow, failed or not. (Counting calls: the whole call, its
+    /// waits included.)
     pub slow_after: Span,
-    /// Results needed before any rate is believed, at least 1.
+    /// Results needed before any rate is believed, at least 1, at most what a count window holds.
     pub minimum_calls: u32,
     /// How long it stays open.
     pub open_for: Span,
@@ -268,9 +272,9 @@ pub struct Breaker {
 /// What the breaker's rates are taken over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
-    /// The last so many results, at least 1.
+    /// The last so many results, 1 to 1,000,000.
     Count(u32),
-    /// The results of the last so much time, kept in ten slices.
+    /// The results of the last so much time, at least 10 ns, kept in ten slices: between 0.9 and 1 of it.
     Time(Span),
 }
 
@@ -291,7 +295,7 @@ pub struct Bulkhead {
     pub max_in_flight: u32,
     /// Calls that may wait for a permit; 0 refuses at once.
     pub max_waiting: u32,
-    /// The longest wait for a permit (also bounded by the deadline).
+    /// The longest wait for a permit (also bounded by the deadline); above 0 if anybody may wait.
     pub max_wait: Span,
     /// Whether a call keeps its permit during backoff. If not, it queues anew for each attempt.
     pub hold_during_backoff: bool,

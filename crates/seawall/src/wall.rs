@@ -22,3 +22,15 @@ impl Wall {
         Time::ZERO.after(self.0.elapsed().into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_starts_at_zero_and_does_not_run_back() {
+        let wall = Wall::start();
+        let first = wall.now();
+        assert!(first >= Time::ZERO && wall.now() >= first);
+    }
+}
