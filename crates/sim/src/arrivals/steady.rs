@@ -17,9 +17,11 @@ pub(super) struct Steady {
     since: Time,
     /// Operational time from `since` to the pending arrival; `None` before the first.
     left: Option<f64>,
-    /// What rounding to whole nanoseconds has cut off so far, in nanoseconds: without it equal gaps
-    /// of a third of a second would drift.
+    /// What rounding has cut off up to `since`, in nanoseconds: without it equal gaps of a third of a
+    /// second would drift.
     carry: f64,
+    /// The same up to the pending arrival.
+    next_carry: f64,
 }
 
 impl Steady {
@@ -31,6 +33,7 @@ impl Steady {
             since: Time::ZERO,
             left: None,
             carry: 0.0,
+            next_carry: 0.0,
         }
     }
 
@@ -41,12 +44,8 @@ impl Steady {
 
     #[inline]
     pub(super) fn next(&mut self, now: Time, stream: &mut Stream) -> Option<Time> {
-        if let Some(left) = self.left {
-            let rest = left * self.stretch + self.carry - now.since(self.since).0 as f64;
-            // Beyond half a nanosecond it is not rounding: the caller came at another instant.
-            self.carry = if rest.abs() <= 0.5 { rest } else { 0.0 };
-        }
         self.since = now;
+        self.carry = self.next_carry;
         self.left = Some(self.gaps.next(stream));
         self.pending()
     }
@@ -64,9 +63,14 @@ impl Steady {
     }
 
     #[inline]
-    fn pending(&self) -> Option<Time> {
+    fn pending(&mut self) -> Option<Time> {
         let gap = self.left? * self.stretch + self.carry;
         // Rate 0 gives an infinite gap, or NaN when nothing is left of it.
-        (gap < u64::MAX as f64).then(|| self.since.after(Span((gap + 0.5) as u64)))
+        if gap.is_nan() || gap >= u64::MAX as f64 {
+            return None;
+        }
+        let whole = (gap + 0.5) as u64;
+        self.next_carry = gap - whole as f64;
+        Some(self.since.after(Span(whole)))
     }
 }

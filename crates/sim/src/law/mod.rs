@@ -105,10 +105,11 @@ impl Law {
             Law::Uniform { low, high } => low.0 as f64 + q * high.minus(*low).0 as f64,
             Law::Exponential { mean } => -libm::log(1.0 - q) * mean.0 as f64,
             Law::Lognormal { mu, sigma } => libm::exp(mu + sigma * normal_quantile(q)),
+            // `exp(ln(x) · power)`: half the time of `pow`, whose last digits no length needs.
             Law::Weibull { shape, scale } => {
-                libm::pow(-libm::log(1.0 - q), 1.0 / shape) * scale.0 as f64
+                libm::exp(libm::log(-libm::log(1.0 - q)) / shape) * scale.0 as f64
             }
-            Law::Pareto { shape, scale } => libm::pow(1.0 - q, -1.0 / shape) * scale.0 as f64,
+            Law::Pareto { shape, scale } => libm::exp(-libm::log(1.0 - q) / shape) * scale.0 as f64,
             Law::Normal(normal) => normal.inverse(q),
             Law::Discrete(discrete) => discrete.inverse(q),
             Law::Empirical(empirical) => empirical.inverse(q),
