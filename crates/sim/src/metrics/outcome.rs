@@ -3,6 +3,8 @@
 use hdrhistogram::Histogram;
 use seawall::{FailureKind, Stopped, Time};
 
+use super::log::Log;
+
 /// Number of failure kinds.
 pub const KINDS: usize = FailureKind::ALL.len();
 /// Number of stop reasons.
@@ -289,4 +291,6 @@ pub struct Outcome {
     pub trajectory: u64,
     /// The most calls in flight at once, all edges.
     pub calls_in_flight_max: u64,
+    /// Single calls and jobs from the very start, if the world was made [`crate::World::with_log`].
+    pub log: Option<Log>,
 }

@@ -3,6 +3,7 @@
 use hdrhistogram::Histogram;
 use seawall::{Span, Time, Verdict};
 
+use super::log::Log;
 use super::outcome::{
     Counts, EdgeGauge, EdgeLatency, Ended, Outcome, ServiceGauge, Window, WindowLatency,
 };
@@ -32,6 +33,8 @@ pub(crate) struct Recorder {
     window_latency: Vec<Histogram<u64>>,
     latency: Vec<EdgeLatency>,
     sojourn: Vec<Histogram<u64>>,
+    /// Single calls and jobs, for those who asked.
+    pub(crate) log: Option<Log>,
 }
 
 const GROWS: &str = "a histogram made by `new` grows as needed";
@@ -71,6 +74,7 @@ impl Recorder {
             window_latency: vec![histogram(WINDOW_DIGITS); edges],
             latency: (0..edges).map(|_| EdgeLatency::new()).collect(),
             sojourn: vec![histogram(DIGITS); scenario.services.len()],
+            log: None,
         }
     }
 
@@ -171,6 +175,7 @@ impl Recorder {
             windows: self.windows,
             latency: self.latency,
             sojourn: self.sojourn,
+            log: self.log,
             open: Vec::new(),
             events: 0,
             trajectory: 0,

@@ -10,7 +10,7 @@ use super::task::{Flow, Root};
 use super::{CallId, JobId, TaskId, Way, World};
 use crate::arena::Id;
 use crate::event::Event;
-use crate::metrics::EdgeGauge;
+use crate::metrics::{CallRecord, EdgeGauge};
 use crate::queue::{EventQueue, Lane, Rank};
 use crate::rng::{Purpose, Stream};
 use crate::scenario::model::{Caller, Edge, Scenario};
@@ -307,9 +307,24 @@ impl World {
 
     fn end_call(&mut self, id: CallId, verdict: Verdict) -> Flow {
         let Call {
-            edge, site, began, ..
+            edge,
+            site,
+            began,
+            engine,
+            ..
         } = self.calls[id];
         self.calls.remove(id);
+        if let Some(log) = &mut self.recorder.log {
+            log.calls.push(CallRecord {
+                edge,
+                process: engine - self.edges[edge as usize].first_engine,
+                began,
+                ended: self.now,
+                attempts: verdict.attempts,
+                stopped: verdict.stopped,
+                last: verdict.last,
+            });
+        }
         self.recorder
             .call_ended(edge as usize, self.now.since(began), &verdict);
         if verdict.stopped.is_none() || self.scenario.sites[site as usize].optional {

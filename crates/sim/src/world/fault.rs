@@ -4,6 +4,7 @@
 //! touch is set anew from all faults that are active then, so overlapping ones combine.
 
 use super::World;
+use crate::metrics::JobEnd;
 use crate::scenario::model::FaultKind;
 
 impl World {
@@ -14,7 +15,9 @@ impl World {
             let inside: Vec<_> = self.jobs_inside(service).collect();
             for (job, _, answered) in inside {
                 // One that was answered already ended then, as far as counting goes.
-                self.recorder.counts.services[service as usize].lost += u64::from(!answered);
+                if !answered {
+                    self.ended(job, JobEnd::Lost);
+                }
                 self.remove_job(job);
             }
         }

@@ -21,7 +21,7 @@ use seawall::{Span, Time};
 use crate::arena::{Arena, Id};
 use crate::event::Event;
 use crate::law::Law;
-use crate::metrics::{Ended, Outcome, Recorder};
+use crate::metrics::{Ended, Log, Outcome, Recorder};
 use crate::queue::{EventQueue, Lane, Rank};
 use crate::scenario::model::{Caller, Scenario};
 
@@ -161,6 +161,13 @@ impl World {
         };
         world.schedule_the_known();
         world
+    }
+
+    /// The same world, keeping a [`Log`] of single calls and jobs.
+    #[must_use]
+    pub fn with_log(mut self) -> World {
+        self.recorder.log = Some(Log::default());
+        self
     }
 
     /// Everything whose instant is known from the start.

@@ -8,7 +8,7 @@ use super::task::{Root, Task};
 use super::{CallId, TaskId, World};
 use crate::arena::Id;
 use crate::event::Event;
-use crate::metrics::{Ended, ServiceCount, ServiceGauge};
+use crate::metrics::{Ended, JobEnd, JobRecord, ServiceCount, ServiceGauge};
 use crate::rng::{Purpose, Stream};
 use crate::scenario::model::{Balance, CallSite, Discipline, Service};
 
@@ -41,6 +41,8 @@ pub(crate) struct Job {
     pub(super) deadline: Option<Time>,
     pub(super) sent: Time,
     arrived: Time,
+    /// `Time::MAX` until it is.
+    started: Time,
     pub(super) state: JobState,
     pub(super) answer: Reply,
     /// Its root task while `Running`.
@@ -82,6 +84,7 @@ impl Job {
             deadline,
             sent: now,
             arrived: now,
+            started: Time::MAX,
             state: JobState::Sent,
             answer: Reply::Ok,
             task: Id::NONE,
@@ -246,25 +249,26 @@ impl World {
         let count = self.count(service);
         count.arrived += 1;
         count.arrived_first += u64::from(first);
+        self.jobs[id].arrived = self.now;
         if cancelled {
-            count.cancelled += 1;
+            self.ended(id, JobEnd::Cancelled);
             self.jobs.remove(id);
             return;
         }
         let state = &mut self.services[service as usize];
         if state.out {
-            self.count(service).lost += 1;
+            self.ended(id, JobEnd::Lost);
             self.jobs.remove(id);
             return;
         }
         if state.refusing {
-            self.count(service).faulted += 1;
+            self.ended(id, JobEnd::Faulted);
             return self.refuse(id, FailureKind::ConnectRefused.into());
         }
         for i in 0..state.errors.len() {
             let (share, failure) = state.errors[i];
             if state.fault.bernoulli(share) {
-                self.count(service).faulted += 1;
+                self.ended(id, JobEnd::Faulted);
                 return self.refuse(id, failure);
             }
         }
@@ -272,7 +276,6 @@ impl World {
         let replica = state.pick(plan.balance);
         let place = &state.replicas[replica as usize];
         self.jobs[id].replica = replica;
-        self.jobs[id].arrived = self.now;
         if place.busy < place.workers && place.waiting_live == 0 && place.resuming.is_empty() {
             self.enter(service, replica);
             self.start(id);
@@ -293,7 +296,7 @@ impl World {
                 self.stop = Some(Ended::QueueLimit);
             }
         } else {
-            self.count(service).shed_full += 1;
+            self.ended(id, JobEnd::ShedFull);
             self.refuse(id, FailureKind::Unavailable.into());
         }
     }
@@ -302,6 +305,36 @@ impl World {
         let state = self.settle_service(service);
         state.inside += 1;
         state.replicas[replica as usize].inside += 1;
+    }
+
+    /// Counts how a job ended; every job that arrived comes by here exactly once.
+    pub(super) fn ended(&mut self, id: JobId, end: JobEnd) {
+        let job = &self.jobs[id];
+        let count = &mut self.recorder.counts.services[job.service as usize];
+        match end {
+            JobEnd::Served => count.served += 1,
+            JobEnd::Failed => count.failed += 1,
+            JobEnd::ShedFull => count.shed_full += 1,
+            JobEnd::ShedExpired => count.shed_expired += 1,
+            JobEnd::Faulted => count.faulted += 1,
+            JobEnd::Cancelled => count.cancelled += 1,
+            JobEnd::Lost => count.lost += 1,
+        }
+        let answered = matches!(end, JobEnd::Served | JobEnd::Failed);
+        count.late += u64::from(answered && job.orphan);
+        if let Some(log) = &mut self.recorder.log {
+            log.jobs.push(JobRecord {
+                service: job.service,
+                replica: job.replica,
+                edge: job.edge,
+                attempt: job.attempt,
+                arrived: job.arrived,
+                started: (job.started != Time::MAX).then_some(job.started),
+                left: self.now,
+                end,
+                late: job.orphan,
+            });
+        }
     }
 
     /// Sends an attempt home that was never let in.
@@ -319,6 +352,7 @@ impl World {
             ..
         } = *job;
         job.state = JobState::Running;
+        job.started = self.now;
         let entry = self.scenario.services[service as usize].operations[operation as usize].entry;
         let task = self.tasks.insert(Task::root(Root::Job(id), entry));
         self.jobs[id].task = task;
@@ -412,7 +446,7 @@ impl World {
             let expired = job.deadline.is_some_and(|d| d <= self.now);
             self.leave_queue(service, replica);
             if discipline == Discipline::DeadlineDrop && expired {
-                self.count(service).shed_expired += 1;
+                self.ended(id, JobEnd::ShedExpired);
                 self.leave(id);
                 self.refuse(id, FailureKind::DeadlineExceeded.into());
             } else {
@@ -454,14 +488,15 @@ impl World {
         if std::mem::replace(&mut job.answered, true) {
             return;
         }
-        let (service, late) = (job.service, job.orphan);
+        let service = job.service;
         let inside = self.now.since(job.arrived);
-        let count = self.count(service);
-        match reply {
-            Reply::Ok => count.served += 1,
-            Reply::Failed(_) => count.failed += 1,
-        }
-        count.late += u64::from(late);
+        self.ended(
+            id,
+            match reply {
+                Reply::Ok => JobEnd::Served,
+                Reply::Failed(_) => JobEnd::Failed,
+            },
+        );
         self.recorder.answered(service as usize, inside);
         self.answer(id, reply);
     }
@@ -540,8 +575,7 @@ impl World {
         match job.state {
             JobState::Sent => job.cancelled = true,
             JobState::Waiting | JobState::Running => {
-                let service = job.service;
-                self.count(service).cancelled += 1;
+                self.ended(id, JobEnd::Cancelled);
                 self.remove_job(id);
             }
             JobState::Ended => {}

@@ -6,10 +6,10 @@ use seawall::{
     Deadline, FailureKind, FailureSet, Operation, Reply, Retry, Span, Spec, Stopped, Time,
 };
 
-use super::run;
+use super::{World, run};
 use crate::arrivals::Arrivals;
 use crate::law::Law;
-use crate::metrics::{Ended, Outcome};
+use crate::metrics::{Ended, JobEnd, Outcome};
 use crate::scenario::model::{
     Balance, CallSite, Caller, Client, ClientOperation, Discipline, Edge, Fault, FaultKind, Limits,
     Link, Policy, Queue, Run, Scenario, Service, ServiceOperation, Source,
@@ -414,4 +414,34 @@ fn programs_branch_repeat_and_respond() {
     assert_eq!(out.latency[0].ok.max() / 1_000_000, 4001);
     assert_eq!(out.totals.services[0].busy_ns, 50 * 5_000_000_000);
     assert_eq!(out.totals.services[0].wasted_ns, 0);
+}
+
+#[test]
+fn a_log_changes_nothing_and_agrees_with_the_counts() {
+    let world = || {
+        let mut world = one_service(
+            Arrivals::poisson(1.1).expect("a rate"),
+            Law::exponential(Span::secs(1)).expect("a law"),
+            impatient(),
+        );
+        world.services[0].queue.capacity = Some(5);
+        world.services[0].honours_cancellation = true;
+        Arc::new(world)
+    };
+    let plain = run(&world(), 3);
+    let logged = World::new(world(), 3).with_log().run();
+    assert_eq!(plain.trajectory, logged.trajectory);
+    let log = logged.log.expect("asked for");
+    let count = &logged.drained.services[0];
+    let ends = |end| log.jobs.iter().filter(|j| j.end == end).count() as u64;
+    assert_eq!(ends(JobEnd::Served), count.served);
+    assert_eq!(ends(JobEnd::Cancelled), count.cancelled);
+    assert_eq!(ends(JobEnd::ShedFull), count.shed_full);
+    assert!(count.served > 100 && count.cancelled > 100 && count.shed_full > 0);
+    assert_eq!(log.calls.len() as u64, logged.drained.edges[0].calls);
+    assert!(
+        log.jobs
+            .iter()
+            .all(|j| j.arrived <= j.left && j.started.is_none_or(|s| s <= j.left))
+    );
 }
