@@ -7,8 +7,9 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use seawall::{
-    Action, Backoff, Breaker, Budget, BudgetEvent, Bulkhead, CallKey, Client, Counts, Entropy,
-    FailureKind, FailureSet, Jitter, Operation, Reply, Request, Retry, Span, Spec, Time, Window,
+    Action, Backoff, Breaker, BreakerRule, Budget, BudgetEvent, Bulkhead, CallKey, Client, Counts,
+    Entropy, FailureKind, FailureSet, Jitter, Operation, Rates, Reply, Request, Retry, Span, Spec,
+    Time, Window,
 };
 
 struct Steps(u64);
@@ -54,15 +55,18 @@ fn main() {
     };
     let breaker = Spec {
         breaker: Some(Breaker {
-            window: Window::Count(100),
-            failure_rate: 0.5,
-            slow_rate: None,
-            slow_after: Span::secs(1),
-            minimum_calls: 20,
-            open_for: Span::secs(30),
-            half_open_calls: 5,
+            rule: BreakerRule::Rates(Rates {
+                window: Window::Count(100),
+                failure_rate: 0.5,
+                slow_rate: None,
+                slow_after: Span::secs(1),
+                minimum_calls: 20,
+                open_for: Span::secs(30),
+                half_open_calls: 5,
+            }),
             counts: Counts::Attempts,
             on: FailureSet::of(&[FailureKind::Unavailable]),
+            ignored: FailureSet::NONE,
         }),
         ..budget.clone()
     };

@@ -10,9 +10,9 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use seawall::{
-    Action, Backoff, Breaker, Budget, BudgetEvent, CallError, CallKey, Client, Counts, Deadline,
-    Entropy, FailureKind, FailureSet, Jitter, Operation, Reply, Request, Retry, Span, Spec,
-    SpecError, Wall, Window,
+    Action, Backoff, Breaker, BreakerRule, Budget, BudgetEvent, CallError, CallKey, Client, Counts,
+    Deadline, Entropy, FailureKind, FailureSet, Jitter, Operation, Rates, Reply, Request, Retry,
+    Span, Spec, SpecError, Wall, Window,
 };
 
 fn main() -> Result<(), Vec<SpecError>> {
@@ -71,15 +71,18 @@ fn policy() -> Spec {
             burst: 3.0,
         },
         breaker: Some(Breaker {
-            window: Window::Count(10),
-            failure_rate: 0.6,
-            slow_rate: None,
-            slow_after: Span::MAX,
-            minimum_calls: 6,
-            open_for: Span::millis(120),
-            half_open_calls: 1,
+            rule: BreakerRule::Rates(Rates {
+                window: Window::Count(10),
+                failure_rate: 0.6,
+                slow_rate: None,
+                slow_after: Span::MAX,
+                minimum_calls: 6,
+                open_for: Span::millis(120),
+                half_open_calls: 1,
+            }),
             counts: Counts::Attempts,
             on: transient,
+            ignored: FailureSet::NONE,
         }),
         ..Spec::default()
     }

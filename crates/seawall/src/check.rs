@@ -5,7 +5,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Display;
 
-use crate::spec::{Backoff, Breaker, Budget, Bulkhead, Jitter, Retry, Spec, SpecError, Window};
+use crate::spec::{
+    Backoff, Breaker, BreakerRule, Budget, Bulkhead, Jitter, Rates, Retry, Spec, SpecError, Window,
+};
 use crate::time::Span;
 
 /// The largest ring a breaker keeps, in results: 250 kB.
@@ -115,6 +117,18 @@ fn budget(budget: &Budget, found: &mut Found) {
 }
 
 fn breaker(breaker: &Breaker, found: &mut Found) {
+    match &breaker.rule {
+        BreakerRule::Rates(rule) => rates(rule, found),
+        BreakerRule::GoBreaker(rule) => rule.check(found),
+        BreakerRule::Hystrix(rule) => rule.check(found),
+        BreakerRule::Linkerd(rule) => rule.check(found),
+        BreakerRule::Polly(rule) => rule.check(found),
+        BreakerRule::Resilience4j(rule) => rule.check(found),
+        BreakerRule::Sentinel(rule) => rule.check(found),
+    }
+}
+
+fn rates(breaker: &Rates, found: &mut Found) {
     match breaker.window {
         Window::Count(size) => {
             if !(1..=LARGEST_RING).contains(&size) {
@@ -198,6 +212,12 @@ impl Found {
         }
     }
 
+    /// The size of something that is kept in memory as a whole.
+    pub(crate) fn ring(&mut self, field: &'static str, size: u32) {
+        let holds = (1..=LARGEST_RING).contains(&size);
+        self.require(holds, field, format!("1 to {LARGEST_RING}"), size);
+    }
+
     pub(crate) fn at_least_one(&mut self, field: &'static str, count: u32) {
         if count == 0 {
             self.expected(field, "at least 1", count);
@@ -242,18 +262,23 @@ mod tests {
         problems.iter().map(|problem| problem.field).collect()
     }
 
-    fn breaker() -> Breaker {
-        Breaker {
-            window: Window::Count(10),
-            failure_rate: 0.5,
-            slow_rate: None,
-            slow_after: Span::MAX,
-            minimum_calls: 10,
-            open_for: Span(1),
-            half_open_calls: 1,
+    const RATES: Rates = Rates {
+        window: Window::Count(10),
+        failure_rate: 0.5,
+        slow_rate: None,
+        slow_after: Span::MAX,
+        minimum_calls: 10,
+        open_for: Span(1),
+        half_open_calls: 1,
+    };
+
+    fn breaker(rates: Rates) -> Option<Breaker> {
+        Some(Breaker {
+            rule: BreakerRule::Rates(rates),
             counts: Counts::Attempts,
             on: FailureSet::NONE,
-        }
+            ignored: FailureSet::NONE,
+        })
     }
 
     #[test]
@@ -280,14 +305,14 @@ mod tests {
                 ratio: f64::NAN,
                 burst: 0.0,
             },
-            breaker: Some(Breaker {
+            breaker: breaker(Rates {
                 window: Window::Time(Span(9)),
                 failure_rate: 0.0,
                 slow_rate: Some(f64::NAN),
                 minimum_calls: 0,
                 open_for: Span::ZERO,
                 half_open_calls: 0,
-                ..breaker()
+                ..RATES
             }),
             bulkhead: Some(Bulkhead {
                 max_in_flight: 0,
@@ -355,10 +380,10 @@ mod tests {
                 assert_eq!(fields(&spec).len(), 2, "{bad}");
             }
             let spec = Spec {
-                breaker: Some(Breaker {
+                breaker: breaker(Rates {
                     failure_rate: bad,
                     slow_rate: Some(bad),
-                    ..breaker()
+                    ..RATES
                 }),
                 ..Spec::default()
             };
@@ -369,10 +394,10 @@ mod tests {
     #[test]
     fn a_breaker_that_could_never_open_is_refused() {
         let with = |window, minimum_calls| Spec {
-            breaker: Some(Breaker {
+            breaker: breaker(Rates {
                 window,
                 minimum_calls,
-                ..breaker()
+                ..RATES
             }),
             ..Spec::default()
         };

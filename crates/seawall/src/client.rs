@@ -227,7 +227,7 @@ impl Client {
                 if let Some(stopped) = self.unwanted(call, now) {
                     return Some(self.stop(call, now, stopped));
                 }
-                match self.guards.admit_call(call, now) {
+                match self.guards.admit_call(call, now, entropy) {
                     Ok(()) => self.enter(call, now, entropy),
                     Err(stopped) => Some(self.stop(call, now, stopped)),
                 }

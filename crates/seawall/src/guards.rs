@@ -29,6 +29,7 @@ pub(crate) struct Breaking {
     pub(crate) circuit: Circuit,
     counts: Counts,
     on: FailureSet,
+    ignored: FailureSet,
 }
 
 /// A bulkhead and how it is waited for.
@@ -51,6 +52,7 @@ impl Guards {
                 circuit: Circuit::new(breaker, now),
                 counts: breaker.counts,
                 on: breaker.on,
+                ignored: breaker.ignored,
             }),
             bulkhead: spec.bulkhead.as_ref().map(|bulkhead| Bounding {
                 gate: Gate::new(bulkhead),
@@ -74,9 +76,14 @@ impl Guards {
     }
 
     /// What a call has to pass once, before its first attempt.
-    pub(crate) fn admit_call(&mut self, call: &mut Call, now: Time) -> Result<(), Stopped> {
+    pub(crate) fn admit_call(
+        &mut self,
+        call: &mut Call,
+        now: Time,
+        entropy: &mut impl Entropy,
+    ) -> Result<(), Stopped> {
         match &mut self.breaker {
-            Some(breaker) if breaker.counts == Counts::Calls => breaker.admit(call, now),
+            Some(breaker) if breaker.counts == Counts::Calls => breaker.admit(call, now, entropy),
             _ => Ok(()),
         }
     }
@@ -101,7 +108,12 @@ impl Guards {
                 call.state = State::Waiting(place);
                 call.timer = now.after(bulkhead.max_wait).min(call.deadline);
             }
-            Entry::Full => return Err(Stopped::BulkheadFull),
+            Entry::Full => {
+                if let Some(breaker) = &mut self.breaker {
+                    breaker.circuit.rejected(now);
+                }
+                return Err(Stopped::BulkheadFull);
+            }
         }
         Ok(())
     }
@@ -117,7 +129,9 @@ impl Guards {
             return Err(Stopped::Throttled);
         }
         match &mut self.breaker {
-            Some(breaker) if breaker.counts == Counts::Attempts => breaker.admit(call, now),
+            Some(breaker) if breaker.counts == Counts::Attempts => {
+                breaker.admit(call, now, entropy)
+            }
             _ => Ok(()),
         }
     }
@@ -203,7 +217,7 @@ impl Guards {
                 {
                     breaker.record(call, now, Some(kind), call.began);
                 }
-                _ => breaker.release(call),
+                _ => breaker.release(call, now),
             }
         }
         if let Some(bulkhead) = &mut self.bulkhead {
@@ -216,21 +230,30 @@ impl Guards {
 }
 
 impl Breaking {
-    fn admit(&mut self, call: &mut Call, now: Time) -> Result<(), Stopped> {
-        call.permit = self.circuit.admit(now);
+    fn admit(
+        &mut self,
+        call: &mut Call,
+        now: Time,
+        entropy: &mut impl Entropy,
+    ) -> Result<(), Stopped> {
+        call.permit = self.circuit.admit(now, entropy);
         call.permit.map(|_| ()).ok_or(Stopped::BreakerOpen)
     }
 
     fn record(&mut self, call: &mut Call, now: Time, failure: Option<FailureKind>, since: Time) {
         if let Some(permit) = call.permit.take() {
+            if failure.is_some_and(|kind| self.ignored.contains(kind)) {
+                self.circuit.release(now, permit);
+                return;
+            }
             let failed = failure.is_some_and(|kind| self.on.contains(kind));
             self.circuit.record(now, permit, failed, now.since(since));
         }
     }
 
-    fn release(&mut self, call: &mut Call) {
+    fn release(&mut self, call: &mut Call, now: Time) {
         if let Some(permit) = call.permit.take() {
-            self.circuit.release(permit);
+            self.circuit.release(now, permit);
         }
     }
 }

@@ -152,8 +152,8 @@ pub use policy::Policy;
 pub use request::{CallKey, Operation, Request};
 pub use retry_after::parse_retry_after;
 pub use spec::{
-    Backoff, Breaker, Budget, BudgetEvent, Bulkhead, Counts, Deadline, Jitter, Retry, RetryAfter,
-    Spec, SpecError, Window,
+    Backoff, Breaker, BreakerRule, Budget, BudgetEvent, Bulkhead, Counts, Deadline, Jitter, Rates,
+    Retry, RetryAfter, Spec, SpecError, Window,
 };
 pub use stats::Stats;
 pub use time::{Span, Time};

@@ -1,8 +1,10 @@
 //! What a policy is, as data. Checked once by [`Spec::check`]; afterwards nothing can fail.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 
 use crate::backoff;
+use crate::breaker;
 use crate::budget;
 use crate::failure::{FailureKind, FailureSet};
 use crate::time::Span;
@@ -241,13 +243,45 @@ pub enum BudgetEvent {
 }
 
 /// A circuit breaker: closed, open, half-open.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Breaker {
+    /// When it opens, and what it lets through afterwards.
+    pub rule: BreakerRule,
+    /// Whether each attempt is one result, or each call.
+    pub counts: Counts,
+    /// Kinds that count as failures; any other outcome is a success, unless it is ignored.
+    pub on: FailureSet,
+    /// Kinds that are no result at all.
+    pub ignored: FailureSet,
+}
+
+/// When a breaker opens, and what it lets through afterwards.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BreakerRule {
+    /// Failure rate and slow rate over a window.
+    Rates(Rates),
+    /// sony/gobreaker.
+    GoBreaker(breaker::GoBreaker),
+    /// Hystrix.
+    Hystrix(breaker::Hystrix),
+    /// Consecutive failures as in the Linkerd proxy.
+    Linkerd(breaker::Linkerd),
+    /// Polly v8.
+    Polly(breaker::Polly),
+    /// resilience4j.
+    Resilience4j(Box<breaker::Resilience4j>),
+    /// Sentinel's degrade rules.
+    Sentinel(breaker::Sentinel),
+}
+
+/// Failure rate and slow rate over a window.
 ///
 /// Closed: results go into the window; once it holds `minimum_calls`, a failure rate of at least
 /// `failure_rate` or a slow rate of at least `slow_rate` opens it. Open: everything is refused for
 /// `open_for`. Half-open: `half_open_calls` trials are let through; when all have reported, the same
 /// thresholds decide between closed and open. A result counts only in the state that admitted it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Breaker {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rates {
     /// What the rates are taken over.
     pub window: Window,
     /// Share of failures that opens it, in (0, 1].
@@ -263,10 +297,6 @@ pub struct Breaker {
     pub open_for: Span,
     /// Trials let through when half-open, at least 1.
     pub half_open_calls: u32,
-    /// Whether each attempt is one result, or each call.
-    pub counts: Counts,
-    /// Kinds that count as failures.
-    pub on: FailureSet,
 }
 
 /// What the breaker's rates are taken over.

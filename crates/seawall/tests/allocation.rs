@@ -1,9 +1,9 @@
 //! Nothing is allocated per call once the line for permits has been at its longest.
 
 use seawall::{
-    Action, Backoff, Breaker, Budget, BudgetEvent, Bulkhead, Call, CallKey, Client, Counts,
-    Deadline, Entropy, FailureKind, FailureSet, Jitter, Operation, Reply, Request, Retry, Span,
-    Spec, Stopped, Time, Window,
+    Action, Backoff, Breaker, BreakerRule, Budget, BudgetEvent, Bulkhead, Call, CallKey, Client,
+    Counts, Deadline, Entropy, FailureKind, FailureSet, Jitter, Operation, Rates, Reply, Request,
+    Retry, Span, Spec, Stopped, Time, Window,
 };
 
 struct Steps(u64);
@@ -46,13 +46,16 @@ fn everything(window: Window, counts: Counts) -> Spec {
             floor_per_sec: 5.0,
         },
         breaker: Some(Breaker {
-            window,
-            failure_rate: 0.7,
-            slow_rate: None,
-            slow_after: Span::MAX,
-            minimum_calls: 10,
-            open_for: Span::millis(20),
-            half_open_calls: 2,
+            rule: BreakerRule::Rates(Rates {
+                window,
+                failure_rate: 0.7,
+                slow_rate: None,
+                slow_after: Span::MAX,
+                minimum_calls: 10,
+                open_for: Span::millis(20),
+                half_open_calls: 2,
+            }),
+            ignored: FailureSet::NONE,
             counts,
             on: transient,
         }),

@@ -1,9 +1,10 @@
 //! What a driver sees: the actions of single calls under each policy, in order.
 
 use seawall::{
-    Action, Backoff, Breaker, BreakerState, Budget, BudgetEvent, Bulkhead, Call, CallKey, Client,
-    Counts, Deadline, Entropy, Failure, FailureKind, FailureSet, Jitter, Operation, Reply, Request,
-    Retry, RetryAfter, Span, Spec, Stopped, Time, Verdict, Window,
+    Action, Backoff, Breaker, BreakerRule, BreakerState, Budget, BudgetEvent, Bulkhead, Call,
+    CallKey, Client, Counts, Deadline, Entropy, Failure, FailureKind, FailureSet, Jitter,
+    Operation, Rates, Reply, Request, Retry, RetryAfter, Span, Spec, Stopped, Time, Verdict,
+    Window,
 };
 
 /// The same draw each time.
@@ -389,15 +390,18 @@ fn the_kill_switch_also_stops_retries_that_are_waiting() {
 
 fn breaker(counts: Counts) -> Breaker {
     Breaker {
-        window: Window::Count(4),
-        failure_rate: 0.5,
-        slow_rate: None,
-        slow_after: Span::MAX,
-        minimum_calls: 2,
-        open_for: Span::millis(500),
-        half_open_calls: 1,
+        rule: BreakerRule::Rates(Rates {
+            window: Window::Count(4),
+            failure_rate: 0.5,
+            slow_rate: None,
+            slow_after: Span::MAX,
+            minimum_calls: 2,
+            open_for: Span::millis(500),
+            half_open_calls: 1,
+        }),
         counts,
         on: FailureSet::of(&[FailureKind::Unavailable, FailureKind::Timeout]),
+        ignored: FailureSet::NONE,
     }
 }
 

@@ -7,14 +7,14 @@
 use alloc::boxed::Box;
 
 use super::{BreakerState, Permit};
-use crate::spec::{Breaker, Window};
+use crate::spec::{Rates, Window};
 use crate::time::{Span, Time};
 use crate::window::{Ring, Slices};
 
 /// Failure rate and slow rate over a window.
 #[derive(Clone, Debug)]
-pub struct Rates {
-    spec: Breaker,
+pub struct RatesCircuit {
+    spec: Rates,
     state: BreakerState,
     generation: u32,
     /// Meaningful when open.
@@ -33,10 +33,10 @@ enum Results {
     Time(Box<Slices<3>>),
 }
 
-impl Rates {
-    pub(super) fn new(spec: &Breaker, now: Time) -> Self {
-        Rates {
-            spec: spec.clone(),
+impl RatesCircuit {
+    pub(super) fn new(spec: &Rates, now: Time) -> Self {
+        RatesCircuit {
+            spec: *spec,
             state: BreakerState::Closed,
             generation: 0,
             open_until: Time::ZERO,

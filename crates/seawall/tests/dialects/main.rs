@@ -1,4 +1,5 @@
 //! Production dialects inside a whole policy: what a client does that names them.
 
+mod breakers;
 mod budgets;
 mod desk;

@@ -1,9 +1,11 @@
 //! The breaker against a list of everything that happened.
 
 use seawall::breaker::{Circuit, Permit};
-use seawall::{Breaker, BreakerState, Counts, FailureSet, Span, Time, Window};
+use seawall::{
+    Breaker, BreakerRule, BreakerState, Counts, Entropy, FailureSet, Rates, Span, Time, Window,
+};
 
-const SPEC: Breaker = Breaker {
+const RATES: Rates = Rates {
     window: Window::Count(3),
     failure_rate: 0.6,
     slow_rate: Some(0.5),
@@ -11,9 +13,23 @@ const SPEC: Breaker = Breaker {
     minimum_calls: 2,
     open_for: Span(10),
     half_open_calls: 2,
+};
+
+const SPEC: Breaker = Breaker {
+    rule: BreakerRule::Rates(RATES),
     counts: Counts::Attempts,
     on: FailureSet::NONE,
+    ignored: FailureSet::NONE,
 };
+
+/// This member draws nothing.
+struct NoDraw;
+
+impl Entropy for NoDraw {
+    fn next_u64(&mut self) -> u64 {
+        unreachable!()
+    }
+}
 
 /// The state, written down naively.
 #[derive(Clone)]
@@ -53,7 +69,7 @@ impl Both {
     }
 
     fn open(&mut self) {
-        let until = self.now.after(SPEC.open_for);
+        let until = self.now.after(RATES.open_for);
         self.enter(Model::Open { until });
     }
 
@@ -68,13 +84,13 @@ impl Both {
             Model::Closed { .. } => true,
             Model::Open { .. } => false,
             Model::HalfOpen { out, results } => {
-                let free = *out + (results.len() as u32) < SPEC.half_open_calls;
+                let free = *out + (results.len() as u32) < RATES.half_open_calls;
                 *out += u32::from(free);
                 free
             }
         };
         assert_eq!(!self.circuit.refuses(self.now), expected);
-        let permit = self.circuit.admit(self.now);
+        let permit = self.circuit.admit(self.now, &mut NoDraw);
         assert_eq!(permit.is_some(), expected);
         self.permits.extend(permit.map(|permit| (permit, self.era)));
     }
@@ -130,7 +146,7 @@ impl Both {
                     3 | 6 => self.record(permit, era, true, false),
                     4 => self.record(permit, era, false, true),
                     _ => {
-                        self.circuit.release(permit);
+                        self.circuit.release(self.now, permit);
                         if let (Model::HalfOpen { out, .. }, true) =
                             (&mut self.model, era == self.era)
                         {

@@ -1,9 +1,9 @@
 //! Nothing a caller does makes it panic: the largest numbers, time running back, unknown replies.
 
 use seawall::{
-    Backoff, Breaker, Budget, BudgetEvent, Bulkhead, Call, CallKey, Client, Counts, Deadline,
-    Entropy, Failure, FailureKind, FailureSet, Jitter, Operation, Phase, Reply, Request, Retry,
-    RetryAfter, Span, Spec, Time, Window,
+    Backoff, Breaker, BreakerRule, Budget, BudgetEvent, Bulkhead, Call, CallKey, Client, Counts,
+    Deadline, Entropy, Failure, FailureKind, FailureSet, Jitter, Operation, Phase, Rates, Reply,
+    Request, Retry, RetryAfter, Span, Spec, Time, Window,
 };
 
 use crate::random::Draws;
@@ -89,17 +89,20 @@ fn spec(draws: &mut Draws) -> Spec {
         ][draws.below(3)]
         .clone(),
         breaker: (draws.below(2) == 0).then(|| Breaker {
-            window: [
-                Window::Count(1),
-                Window::Time(Span(10)),
-                Window::Time(Span::MAX),
-            ][draws.below(3)],
-            failure_rate: f64::MIN_POSITIVE,
-            slow_rate: Some(1.0),
-            slow_after: span(draws),
-            minimum_calls: 1,
-            open_for: span(draws),
-            half_open_calls: number(draws),
+            rule: BreakerRule::Rates(Rates {
+                window: [
+                    Window::Count(1),
+                    Window::Time(Span(10)),
+                    Window::Time(Span::MAX),
+                ][draws.below(3)],
+                failure_rate: f64::MIN_POSITIVE,
+                slow_rate: Some(1.0),
+                slow_after: span(draws),
+                minimum_calls: 1,
+                open_for: span(draws),
+                half_open_calls: number(draws),
+            }),
+            ignored: [FailureSet::NONE, FailureSet::of(FailureKind::ALL)][draws.below(2)],
             counts: [Counts::Attempts, Counts::Calls][draws.below(2)],
             on: FailureSet::of(FailureKind::ALL),
         }),

@@ -2,9 +2,9 @@
 //! every step.
 
 use seawall::{
-    Action, Backoff, Breaker, BreakerState, Budget, BudgetEvent, Bulkhead, Call, CallKey, Client,
-    Counts, Deadline, Entropy, FailureKind, FailureSet, Jitter, Operation, Reply, Request, Retry,
-    Span, Spec, Time, Window,
+    Action, Backoff, Breaker, BreakerRule, BreakerState, Budget, BudgetEvent, Bulkhead, Call,
+    CallKey, Client, Counts, Deadline, Entropy, FailureKind, FailureSet, Jitter, Operation, Rates,
+    Reply, Request, Retry, Span, Spec, Time, Window,
 };
 
 /// Something that happens to the client.
@@ -295,14 +295,14 @@ impl World {
             let calls = self.calls.len() as f64;
             assert!(self.resent as f64 <= burst + ratio * calls + 1e-6);
         }
-        if let Some(spec) = &self.spec.breaker
+        if let Some(rates) = rates(&self.spec)
             && self.client.breaker_state(self.now) == Some(BreakerState::HalfOpen)
         {
             let period = Some(self.client.breaker_openings());
             let on_trial = |c: &&Tracked| c.outstanding.is_some() && c.trial_of == period;
             let trials = self.calls.iter().filter(on_trial).count();
             assert!(
-                trials <= spec.half_open_calls as usize,
+                trials <= rates.half_open_calls as usize,
                 "{trials} trials at once"
             );
         }
@@ -334,11 +334,11 @@ impl World {
                 "every permit is back"
             );
         }
-        if let Some(breaker) = self.spec.breaker.clone() {
+        if let Some(rates) = rates(&self.spec) {
             // One well answered call after the other closes it, unless a trial was never given back.
             // An early trial that failed may open it once more.
-            for _ in 0..2 * breaker.half_open_calls {
-                self.apply(Input::Wait(breaker.open_for));
+            for _ in 0..2 * rates.half_open_calls {
+                self.apply(Input::Wait(rates.open_for));
                 let i = self.calls.len();
                 self.apply(Input::Begin);
                 assert_eq!(self.calls[i].outstanding, Some(1), "every trial is back");
@@ -397,13 +397,16 @@ pub fn policies() -> Vec<Spec> {
     };
     let breaker = |counts, half_open_calls, window| {
         Some(Breaker {
-            window,
-            failure_rate: 0.5,
-            slow_rate: Some(1.0),
-            slow_after: Span(9),
-            minimum_calls: 2,
-            open_for: Span(12),
-            half_open_calls,
+            rule: BreakerRule::Rates(Rates {
+                window,
+                failure_rate: 0.5,
+                slow_rate: Some(1.0),
+                slow_after: Span(9),
+                minimum_calls: 2,
+                open_for: Span(12),
+                half_open_calls,
+            }),
+            ignored: FailureSet::NONE,
             counts,
             on: FailureSet::of(&[FailureKind::Timeout, FailureKind::Unavailable]),
         })
@@ -455,4 +458,11 @@ pub fn policies() -> Vec<Spec> {
             ..waiting
         },
     ]
+}
+
+fn rates(spec: &Spec) -> Option<Rates> {
+    match spec.breaker.as_ref()?.rule {
+        BreakerRule::Rates(rates) => Some(rates),
+        _ => None,
+    }
 }

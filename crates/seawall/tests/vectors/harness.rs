@@ -145,6 +145,12 @@ impl<'a> Fields<'a> {
         self.need(key, |value| value.as_array().map(Vec::as_slice))
     }
 
+    /// Fields within a field; call [`Fields::finish`] on them.
+    pub(crate) fn object(&self, key: &str) -> Fields<'a> {
+        let value = self.get(key).unwrap_or_else(|| self.bad(key));
+        Fields::new(format!("{} {key}", self.at), value, &[])
+    }
+
     /// A length in nanoseconds.
     pub(crate) fn span(&self, key: &str) -> Span {
         Span(self.u64(key))
@@ -170,7 +176,8 @@ impl<'a> Fields<'a> {
         panic!("{}: unknown {what}", self.at)
     }
 
-    fn finish(&self) {
+    /// Everything must have been read by now.
+    pub(crate) fn finish(&self) {
         let unread = self.unread.borrow();
         assert!(unread.is_empty(), "{}: nobody read {unread:?}", self.at);
     }

@@ -3,6 +3,7 @@
 //! Another folder of files of the same form can be tried with `SEAWALL_VECTORS=FOLDER`.
 
 mod backoff;
+mod breaker;
 mod budget;
 mod harness;
 
@@ -27,6 +28,12 @@ policies! {
     backoff_grpc "backoff.grpc" backoff::grpc;
     backoff_polly_v8 "backoff.polly_v8" backoff::polly_v8;
     backoff_resilience4j "backoff.resilience4j" backoff::resilience4j;
+    breaker_gobreaker "breaker.gobreaker" breaker::gobreaker;
+    breaker_hystrix "breaker.hystrix" breaker::hystrix;
+    breaker_linkerd_consecutive "breaker.linkerd_consecutive" breaker::linkerd;
+    breaker_polly_v8 "breaker.polly_v8" breaker::polly_v8;
+    breaker_resilience4j "breaker.resilience4j" breaker::resilience4j;
+    breaker_sentinel "breaker.sentinel" breaker::sentinel;
     budget_envoy "budget.envoy" budget::envoy;
     budget_finagle "budget.finagle" budget::finagle;
     budget_tower_tps "budget.tower_tps" budget::tower_tps;

@@ -1,6 +1,8 @@
 //! The breaker and the bulkhead of a policy.
 
-use seawall::{Breaker, Bulkhead, Counts, FailureKind, FailureSet, Span, Window};
+use seawall::{
+    Breaker, BreakerRule, Bulkhead, Counts, FailureKind, FailureSet, Rates, Span, Window,
+};
 use serde_json::json;
 
 use crate::scenario::problem::Problems;
@@ -77,13 +79,16 @@ impl BreakerFile {
             Window::Time(_) => 100,
         };
         Breaker {
-            window: self.window,
-            failure_rate: self.failure_rate.0,
-            slow_rate: self.slow_rate.map(|share| share.0),
-            slow_after: self.slow_after,
-            minimum_calls: self.minimum_calls.map_or(usual, |calls| calls.0),
-            open_for: self.open_for,
-            half_open_calls: self.half_open_calls.0,
+            rule: BreakerRule::Rates(Rates {
+                window: self.window,
+                failure_rate: self.failure_rate.0,
+                slow_rate: self.slow_rate.map(|share| share.0),
+                slow_after: self.slow_after,
+                minimum_calls: self.minimum_calls.map_or(usual, |calls| calls.0),
+                open_for: self.open_for,
+                half_open_calls: self.half_open_calls.0,
+            }),
+            ignored: FailureSet::NONE,
             counts: self.counts,
             on: self.on.map_or_else(not_the_callers_fault, |kinds| kinds.0),
         }
