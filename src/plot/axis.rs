@@ -1,0 +1,288 @@
+//! Axes: what a value is called and where it stands.
+
+use crate::number;
+
+/// One direction of a panel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// What is measured, with its unit.
+    pub title: String,
+    /// Value at the near end.
+    pub from: f64,
+    /// Value at the far end.
+    pub to: f64,
+    /// How values are spread in between.
+    pub scale: Scale,
+    /// Values that are named.
+    pub ticks: Vec<(f64, String)>,
+}
+
+/// How values are spread along an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Equal differences take equal lengths.
+    Linear,
+    /// Equal ratios do.
+    Log,
+}
+
+impl Axis {
+    /// From zero to a little above `max`; counts and rates.
+    #[must_use]
+    pub fn from_zero(title: impl Into<String>, max: f64, ticks: usize) -> Axis {
+        let max = if max > 0.0 && max.is_finite() {
+            max
+        } else {
+            1.0
+        };
+        let step = nice_step(max, ticks);
+        let count = (max * 1.02 / step).ceil();
+        let ticks = (0..=count as usize)
+            .map(|i| (i as f64 * step, number::prefixed(i as f64 * step)))
+            .collect();
+        Axis {
+            title: title.into(),
+            from: 0.0,
+            to: count * step,
+            scale: Scale::Linear,
+            ticks,
+        }
+    }
+
+    /// From `from` to `to` exactly, with named values inside.
+    #[must_use]
+    pub fn between(title: impl Into<String>, from: f64, to: f64, ticks: usize) -> Axis {
+        let to = if to > from { to } else { from + 1.0 };
+        let step = nice_step(to - from, ticks);
+        let first = (from / step).ceil() as i64;
+        let last = (to / step + 1e-9).floor() as i64;
+        let ticks = (first..=last).map(|i| (i as f64 * step, number::prefixed(i as f64 * step)));
+        Axis {
+            title: title.into(),
+            from,
+            to,
+            scale: Scale::Linear,
+            ticks: ticks.collect(),
+        }
+    }
+
+    /// Simulated seconds from the start, named in steps people count time in.
+    #[must_use]
+    pub fn time(seconds: f64, ticks: usize) -> Axis {
+        const STEPS: [f64; 14] = [
+            1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0,
+            7200.0,
+        ];
+        let aim = seconds / ticks as f64;
+        let step = if aim < 0.7 {
+            nice_step(seconds, ticks)
+        } else {
+            STEPS
+                .iter()
+                .copied()
+                .find(|s| *s >= aim * 0.8)
+                .unwrap_or_else(|| nice_step(seconds, ticks))
+        };
+        let ticks = (0..=(seconds / step + 1e-9) as usize)
+            .map(|i| (i as f64 * step, number::plain_long(i as f64 * step)))
+            .collect();
+        let title = "simulated time (s)".into();
+        Axis {
+            title,
+            from: 0.0,
+            to: seconds,
+            scale: Scale::Linear,
+            ticks,
+        }
+    }
+
+    /// 1, 2, 4, 8 … up to at least `max`: factors.
+    #[must_use]
+    pub fn doublings(title: impl Into<String>, min: f64, max: f64) -> Axis {
+        let low = if min > 0.0 {
+            min.log2().floor().min(0.0) as i32
+        } else {
+            0
+        }
+        .max(-10);
+        let high = (max.max(1.0).log2() - 1e-9)
+            .ceil()
+            .max(f64::from(low + 1))
+            .min(40.0) as i32;
+        let every = ((high - low) as usize).div_ceil(11);
+        let ticks = (low..=high)
+            .step_by(every)
+            .map(|power| (2f64.powi(power), number::times(2f64.powi(power))))
+            .collect();
+        let (from, to) = (2f64.powi(low), 2f64.powi(high));
+        Axis {
+            title: title.into(),
+            from,
+            to,
+            scale: Scale::Log,
+            ticks,
+        }
+    }
+
+    /// Powers of ten around the values, with 2 and 5 between them when there is room: lengths of
+    /// time in seconds.
+    #[must_use]
+    pub fn durations(title: impl Into<String>, min: f64, max: f64) -> Axis {
+        let (min, max) = (min.max(1e-9), max.max(min.max(1e-9) * 1.01));
+        let mut named = Vec::new();
+        for power in min.log10().floor() as i32..=max.log10().ceil() as i32 {
+            for digit in [1.0, 2.0, 5.0] {
+                named.push(digit * 10f64.powi(power));
+            }
+        }
+        let from = named
+            .iter()
+            .rev()
+            .copied()
+            .find(|v| *v <= min * 1.0001)
+            .unwrap_or(min);
+        let to = named
+            .iter()
+            .copied()
+            .find(|v| *v >= max * 0.9999)
+            .unwrap_or(max);
+        let decades = (to / from).log10();
+        named.retain(|v| *v >= from * 0.9999 && *v <= to * 1.0001);
+        if decades > 3.2 {
+            named.retain(|v| (v.log10() - v.log10().round()).abs() < 1e-6);
+        }
+        let ticks = named
+            .into_iter()
+            .map(|v| (v, number::duration(v)))
+            .collect();
+        Axis {
+            title: title.into(),
+            from,
+            to,
+            scale: Scale::Log,
+            ticks,
+        }
+    }
+
+    /// Percentiles on the scale 1/(1−p): 0, 90, 99, 99.9 … are equally far apart.
+    #[must_use]
+    pub fn percentiles(nines: usize) -> Axis {
+        let names = [
+            "0",
+            "90 %",
+            "99 %",
+            "99.9 %",
+            "99.99 %",
+            "99.999 %",
+            "99.9999 %",
+        ];
+        let nines = nines.clamp(1, names.len() - 1);
+        let mut ticks: Vec<(f64, String)> = (0..=nines)
+            .map(|n| (10f64.powi(n as i32), names[n].to_string()))
+            .collect();
+        ticks.insert(1, (2.0, "50 %".into()));
+        let (to, title) = (
+            10f64.powi(nines as i32),
+            "percentile (spread as 1/(1−p))".into(),
+        );
+        Axis {
+            title,
+            from: 1.0,
+            to,
+            scale: Scale::Log,
+            ticks,
+        }
+    }
+
+    /// Where `value` stands: 0 is the near end, 1 the far one; values beyond an end stand at it.
+    #[must_use]
+    pub fn position(&self, value: f64) -> f64 {
+        let share = match self.scale {
+            Scale::Linear => (value - self.from) / (self.to - self.from),
+            Scale::Log => (value / self.from).ln() / (self.to / self.from).ln(),
+        };
+        if share.is_nan() {
+            0.0
+        } else {
+            share.clamp(0.0, 1.0)
+        }
+    }
+}
+
+/// 1, 2 or 5 times a power of ten, such that about `ticks` steps make `span`.
+fn nice_step(span: f64, ticks: usize) -> f64 {
+    let rough = span / ticks.max(1) as f64;
+    let power = 10f64.powf(rough.log10().floor());
+    let digit = rough / power;
+    power
+        * match digit {
+            d if d <= 1.0 => 1.0,
+            d if d <= 2.0 => 2.0,
+            d if d <= 5.0 => 5.0,
+            _ => 10.0,
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(axis: &Axis) -> Vec<&str> {
+        axis.ticks.iter().map(|(_, label)| label.as_str()).collect()
+    }
+
+    #[test]
+    fn rates_begin_at_zero_and_end_above_the_largest() {
+        let axis = Axis::from_zero("calls per second", 2700.0, 5);
+        assert_eq!(labels(&axis), ["0", "1 k", "2 k", "3 k"]);
+        assert_eq!((axis.from, axis.to), (0.0, 3000.0));
+        assert_eq!(Axis::from_zero("nothing", 0.0, 4).to, 1.5);
+    }
+
+    #[test]
+    fn time_is_named_in_seconds() {
+        assert_eq!(
+            labels(&Axis::time(600.0, 6)),
+            ["0", "120", "240", "360", "480", "600"]
+        );
+        assert_eq!(labels(&Axis::time(7200.0, 6)).last(), Some(&"7200"));
+        assert_eq!(Axis::time(0.5, 6).ticks.len(), 6);
+    }
+
+    #[test]
+    fn factors_double() {
+        let axis = Axis::doublings("×", 1.0, 64.0);
+        assert_eq!(labels(&axis), ["1×", "2×", "4×", "8×", "16×", "32×", "64×"]);
+        assert!((axis.position(8.0) - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn durations_close_around_what_is_shown() {
+        let axis = Axis::durations("latency", 0.004, 0.9);
+        assert!(axis.from <= 0.004 && axis.to >= 0.9);
+        assert_eq!(
+            labels(&axis),
+            [
+                "2 ms", "5 ms", "10 ms", "20 ms", "50 ms", "100 ms", "200 ms", "500 ms", "1 s"
+            ]
+        );
+        assert_eq!(
+            labels(&Axis::durations("latency", 1e-4, 20.0)),
+            ["100 µs", "1 ms", "10 ms", "100 ms", "1 s", "10 s"]
+        );
+    }
+
+    #[test]
+    fn every_position_is_inside() {
+        for axis in [
+            Axis::time(10.0, 6),
+            Axis::doublings("x", 1.0, 9.0),
+            Axis::percentiles(3),
+        ] {
+            for value in [-1.0, 0.0, 1.0, 1e30, f64::NAN, f64::INFINITY] {
+                let position = axis.position(value);
+                assert!((0.0..=1.0).contains(&position), "{value} at {position}");
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! How the things of a scenario are called in reports.
+
+use sim::scenario::model::{Caller, Edge, Fault, FaultKind, Scenario};
+
+use crate::number;
+
+/// `caller -> service (policy)`: an edge in files.
+#[must_use]
+pub fn edge(scenario: &Scenario, edge: &Edge) -> String {
+    let service = &scenario.services[edge.service as usize].name;
+    let policy = &scenario.policies[edge.policy as usize].name;
+    format!("{} -> {service} ({policy})", caller(scenario, edge))
+}
+
+/// `caller → service`: an edge in pictures and tables. The policy is named only where another edge
+/// has the same ends.
+#[must_use]
+pub fn arrow(scenario: &Scenario, edge: &Edge) -> String {
+    let service = &scenario.services[edge.service as usize].name;
+    let short = format!("{} → {service}", caller(scenario, edge));
+    let same_ends = |e: &&Edge| e.caller == edge.caller && e.service == edge.service;
+    match scenario.edges.iter().filter(same_ends).count() {
+        0 | 1 => short,
+        _ => format!("{short} ({})", scenario.policies[edge.policy as usize].name),
+    }
+}
+
+fn caller<'a>(scenario: &'a Scenario, edge: &Edge) -> &'a str {
+    match edge.caller {
+        Caller::Client(i) => &scenario.clients[i as usize].name,
+        Caller::Service(i) => &scenario.services[i as usize].name,
+    }
+}
+
+/// A fault in a few words: `api 3× slower`.
+#[must_use]
+pub fn fault(scenario: &Scenario, fault: &Fault) -> String {
+    let service = |i: &u32| &scenario.services[*i as usize].name;
+    match &fault.kind {
+        FaultKind::Slow { service: s, factor } => {
+            format!("{} {} slower", service(s), number::times(*factor))
+        }
+        FaultKind::Errors {
+            service: s,
+            share,
+            failure,
+        } => {
+            let (name, kind) = (service(s), failure.kind.name());
+            format!("{name} answers {} {kind}", number::share(*share))
+        }
+        FaultKind::LoseCapacity { service: s, share } => {
+            format!(
+                "{} loses {} of its workers",
+                service(s),
+                number::share(*share)
+            )
+        }
+        FaultKind::Outage { service: s } => format!("{} is down", service(s)),
+        FaultKind::Refuse { service: s } => format!("{} refuses connections", service(s)),
+        FaultKind::Load { client, factor } => {
+            format!(
+                "{} load from {}",
+                number::times(*factor),
+                scenario.clients[*client as usize].name
+            )
+        }
+        FaultKind::KillSwitch { policy } => {
+            format!(
+                "no retries under {}",
+                scenario.policies[*policy as usize].name
+            )
+        }
+    }
+}
