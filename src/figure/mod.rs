@@ -1,0 +1,264 @@
+//! Figures: everything a run is summed up by, declared once as data.
+//!
+//! A run is looked at as a whole (all clients together), by client, by edge and by service. For each of
+//! these scopes there is one list of [`Column`]s over the whole measured time and one over a window;
+//! the tables, the CSV and JSON files and their documentation are all made from these lists.
+
+pub mod calls;
+pub mod column;
+pub mod run;
+pub mod service;
+
+use std::sync::LazyLock;
+
+use sim::metrics::{Outcome, Window};
+use sim::scenario::model::{Caller, Scenario};
+
+use crate::wording;
+
+use calls::{WholeCalls, WindowCalls};
+use column::{Column, Unit};
+use run::{WholeClient, WholeRun, WindowClient};
+use service::{WholeService, WindowService};
+
+/// What a set of figures is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    /// All clients together.
+    Run,
+    /// One population of callers.
+    Client,
+    /// One caller, service and policy.
+    Edge,
+    /// One service.
+    Service,
+}
+
+/// One thing that is reported on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    /// Its kind.
+    pub scope: Scope,
+    /// Its index in the scenario.
+    pub index: usize,
+    /// Its name in files.
+    pub name: String,
+}
+
+/// A column without its getter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Declared {
+    /// Its key.
+    pub name: &'static str,
+    /// Its unit.
+    pub unit: Unit,
+    /// What it is.
+    pub meaning: &'static str,
+}
+
+struct Tables {
+    whole_run: Vec<Column<WholeRun>>,
+    whole_client: Vec<Column<WholeClient>>,
+    whole_edge: Vec<Column<WholeCalls>>,
+    whole_service: Vec<Column<WholeService>>,
+    window_run: Vec<Column<WindowCalls>>,
+    window_client: Vec<Column<WindowClient>>,
+    window_edge: Vec<Column<WindowCalls>>,
+    window_service: Vec<Column<WindowService>>,
+}
+
+static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
+    whole_run: run::whole(),
+    whole_client: run::whole_client(),
+    whole_edge: calls::whole(),
+    whole_service: service::whole(),
+    window_run: calls::window(),
+    window_client: run::window_client(),
+    window_edge: calls::window(),
+    window_service: service::window(),
+});
+
+impl Scope {
+    /// All scopes, in the order of reports.
+    pub const ALL: [Scope; 4] = [Scope::Run, Scope::Client, Scope::Edge, Scope::Service];
+
+    /// The word used in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Scope::Run => "run",
+            Scope::Client => "client",
+            Scope::Edge => "edge",
+            Scope::Service => "service",
+        }
+    }
+
+    /// What is reported over the whole measured time.
+    #[must_use]
+    pub fn whole(self) -> Vec<Declared> {
+        match self {
+            Scope::Run => declared(&TABLES.whole_run),
+            Scope::Client => declared(&TABLES.whole_client),
+            Scope::Edge => declared(&TABLES.whole_edge),
+            Scope::Service => declared(&TABLES.whole_service),
+        }
+    }
+
+    /// What is reported for each window.
+    #[must_use]
+    pub fn window(self) -> Vec<Declared> {
+        match self {
+            Scope::Run => declared(&TABLES.window_run),
+            Scope::Client => declared(&TABLES.window_client),
+            Scope::Edge => declared(&TABLES.window_edge),
+            Scope::Service => declared(&TABLES.window_service),
+        }
+    }
+}
+
+fn declared<C: 'static>(columns: &'static [Column<C>]) -> Vec<Declared> {
+    let declare = |c: &'static Column<C>| Declared {
+        name: &c.name,
+        unit: c.unit,
+        meaning: &c.meaning,
+    };
+    columns.iter().map(declare).collect()
+}
+
+fn read<C: 'static>(columns: &[Column<C>], from: &C) -> Vec<Option<f64>> {
+    columns.iter().map(|column| column.get(from)).collect()
+}
+
+/// Everything a scenario is reported on, in order.
+#[must_use]
+pub fn subjects(scenario: &Scenario) -> Vec<Subject> {
+    let subject = |scope| move |(index, name)| Subject { scope, index, name };
+    let clients = scenario.clients.iter().map(|c| c.name.clone()).enumerate();
+    let edges = scenario
+        .edges
+        .iter()
+        .map(|e| wording::edge(scenario, e))
+        .enumerate();
+    let services = scenario.services.iter().map(|s| s.name.clone()).enumerate();
+    std::iter::once((0, "all".to_string()))
+        .map(subject(Scope::Run))
+        .chain(clients.map(subject(Scope::Client)))
+        .chain(edges.map(subject(Scope::Edge)))
+        .chain(services.map(subject(Scope::Service)))
+        .collect()
+}
+
+/// The edges that clients call on: where logical calls are counted.
+#[must_use]
+pub fn top_edges(scenario: &Scenario) -> Vec<usize> {
+    edges_where(scenario, |caller| matches!(caller, Caller::Client(_)))
+}
+
+/// The edges that one client calls on.
+#[must_use]
+pub fn client_edges(scenario: &Scenario, client: usize) -> Vec<usize> {
+    edges_where(scenario, |caller| caller == Caller::Client(client as u32))
+}
+
+fn edges_where(scenario: &Scenario, wanted: impl Fn(Caller) -> bool) -> Vec<usize> {
+    let edges = scenario.edges.iter().enumerate();
+    edges
+        .filter(|(_, edge)| wanted(edge.caller))
+        .map(|(i, _)| i)
+        .collect()
+}
+
+/// The figures of `subject` over the whole measured time, in the order of [`Scope::whole`].
+#[must_use]
+pub fn whole(scenario: &Scenario, outcome: &Outcome, subject: &Subject) -> Vec<Option<f64>> {
+    let index = subject.index;
+    match subject.scope {
+        Scope::Run => read(&TABLES.whole_run, &WholeRun::of(scenario, outcome)),
+        Scope::Client => {
+            let client = WholeClient {
+                calls: WholeCalls::of(outcome, &client_edges(scenario, index)),
+                count: outcome.drained.clients[index].clone(),
+            };
+            read(&TABLES.whole_client, &client)
+        }
+        Scope::Edge => read(&TABLES.whole_edge, &WholeCalls::of(outcome, &[index])),
+        Scope::Service => {
+            let top = top_calls(scenario, &outcome.drained.edges);
+            read(
+                &TABLES.whole_service,
+                &WholeService::of(scenario, outcome, index, top),
+            )
+        }
+    }
+}
+
+/// The figures of `subject` in `window`, in the order of [`Scope::window`].
+#[must_use]
+pub fn in_window(scenario: &Scenario, window: &Window, subject: &Subject) -> Vec<Option<f64>> {
+    let index = subject.index;
+    match subject.scope {
+        Scope::Run => read(
+            &TABLES.window_run,
+            &WindowCalls::of(window, &top_edges(scenario)),
+        ),
+        Scope::Client => {
+            let client = WindowClient {
+                calls: WindowCalls::of(window, &client_edges(scenario, index)),
+                count: window.counts.clients[index].clone(),
+            };
+            read(&TABLES.window_client, &client)
+        }
+        Scope::Edge => read(&TABLES.window_edge, &WindowCalls::of(window, &[index])),
+        Scope::Service => {
+            let top = top_calls(scenario, &window.counts.edges);
+            read(
+                &TABLES.window_service,
+                &WindowService::of(scenario, window, index, top),
+            )
+        }
+    }
+}
+
+/// Logical calls begun by clients.
+#[must_use]
+pub fn top_calls(scenario: &Scenario, edges: &[sim::metrics::EdgeCount]) -> u64 {
+    top_edges(scenario)
+        .iter()
+        .map(|&edge| edges[edge].calls)
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_say_their_unit_and_have_a_meaning() {
+        for scope in Scope::ALL {
+            for columns in [scope.whole(), scope.window()] {
+                for (i, column) in columns.iter().enumerate() {
+                    let name = column.name;
+                    assert!(
+                        name.ends_with(column.unit.suffix()),
+                        "{name} is in {}",
+                        column.unit.name()
+                    );
+                    assert!(column.meaning.ends_with('.'), "{name}: {}", column.meaning);
+                    let twins = columns[..i].iter().filter(|c| c.name == name).count();
+                    assert_eq!(twins, 0, "{name} twice in {}", scope.name());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_means_one_thing_in_all_scopes() {
+        for columns in [Scope::whole, Scope::window] {
+            let all: Vec<Declared> = Scope::ALL.into_iter().flat_map(columns).collect();
+            for column in &all {
+                let other = all.iter().find(|c| c.name == column.name && *c != column);
+                assert_eq!(other, None, "means something else than {column:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Files that are either there in full or not at all.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+use crate::error::Error;
+
+/// Writes `bytes` to `path`: into a neighbouring file first, which then takes the place of the old one.
+///
+/// # Errors
+/// [`Error::Io`]; what was there before is still there then.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let beside = path.with_file_name(name);
+    let written = fs::File::create(&beside)
+        .and_then(|mut file| file.write_all(bytes))
+        .and_then(|()| fs::rename(&beside, path));
+    if written.is_err() {
+        // Best effort: the error that matters is the first one.
+        let _ = fs::remove_file(&beside);
+    }
+    written.map_err(Error::io("write", path))
+}
+
+/// Makes sure that there is a folder at `path`.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn folder(path: &Path) -> Result<(), Error> {
+    fs::create_dir_all(path).map_err(Error::io("create the folder", path))
+}
+
+/// `name` as a part of a file name: letters, digits, `.`, `_` and single dashes.
+#[must_use]
+pub fn slug(name: &str) -> String {
+    let kept = |c: char| c.is_alphanumeric() || c == '.' || c == '_';
+    let words = name.split(|c| !kept(c)).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_and_nothing_is_left_beside_it() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let path = folder.path().join("summary.json");
+        write(&path, b"old").expect("writable");
+        write(&path, b"new").expect("writable");
+        assert_eq!(fs::read(&path).expect("readable"), b"new");
+        assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 1);
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_named() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let error = write(&folder.path().join("none/x.csv"), b"").expect_err("no such folder");
+        assert!(error.to_string().contains("x.csv"), "{error}");
+        assert_eq!(error.code(), crate::error::exit::IO);
+    }
+
+    #[test]
+    fn a_slug_is_safe_in_a_path() {
+        assert_eq!(slug("web -> api (sdk)"), "web-api-sdk");
+        assert_eq!(slug("../etc/passwd"), "..-etc-passwd");
+    }
+}

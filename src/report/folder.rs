@@ -1,0 +1,170 @@
+//! The output folder of a run: which files there are, and writing them.
+
+use std::path::Path;
+
+use rayon::prelude::*;
+use seawall::Span;
+use sim::text::hgrm;
+
+use super::file::{self, slug};
+use super::manifest::{self, Making};
+use super::{Report, csv, json};
+use crate::error::Error;
+use crate::figure::calls::merge;
+use crate::plot::material::Material;
+use crate::plot::paint::{png, svg};
+use crate::plot::picture::Picture;
+use crate::plot::{amplification, breakers, latency, load, queues};
+use crate::wording;
+
+/// A plot, its file name without suffix, and what it shows.
+pub struct Plot {
+    /// File name without suffix.
+    pub name: &'static str,
+    /// What it shows.
+    pub meaning: &'static str,
+    /// How it is drawn.
+    pub draw: fn(&Material<'_>) -> Picture,
+}
+
+/// The plots of a run.
+pub const PLOTS: [Plot; 5] = [
+    Plot {
+        name: "load",
+        meaning: "Offered load, goodput and attempts over time; the time of each fault is shaded, its end dashed.",
+        draw: load::load,
+    },
+    Plot {
+        name: "amplification",
+        meaning: "Attempts per logical call at each service, first attempts and retries apart.",
+        draw: amplification::amplification,
+    },
+    Plot {
+        name: "latency",
+        meaning: "Latency of calls and attempts by percentile, on the axis 1/(1−p).",
+        draw: latency::latency,
+    },
+    Plot {
+        name: "queues",
+        meaning: "Jobs waiting and workers in use over time, for the services with the longest queues.",
+        draw: queues::queues,
+    },
+    Plot {
+        name: "breakers",
+        meaning: "Goodput, and the state of the circuit breakers of each edge, over time.",
+        draw: breakers::breakers,
+    },
+];
+
+/// Files of the folder that are always there, with their meaning.
+pub const FILES: [(&str, &str); 4] = [
+    (
+        "summary.json",
+        "Every figure of the run, with its 95 % interval over replications; the verdict; the promises.",
+    ),
+    (
+        "summary.csv",
+        "The same figures as a tidy table: one row per subject and figure.",
+    ),
+    (
+        "windows.csv",
+        "The run over simulated time: one row per window and subject, for each replication.",
+    ),
+    (
+        "manifest.json",
+        "How the results were made: command, inputs, seeds, the day.",
+    ),
+];
+
+/// Writes everything below `folder` and returns the names of what was written. The manifest comes last,
+/// so where it is, everything is.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn write(
+    folder: &Path,
+    report: &Report<'_>,
+    making: &Making<'_>,
+    plots: bool,
+) -> Result<Vec<String>, Error> {
+    file::folder(folder)?;
+    let mut names = Vec::new();
+    let mut put = |name: String, bytes: &[u8]| -> Result<(), Error> {
+        file::write(&folder.join(&name), bytes)?;
+        names.push(name);
+        Ok(())
+    };
+    put(
+        "summary.json".into(),
+        json::summary(report, &making.loaded.hash).as_bytes(),
+    )?;
+    put(
+        "summary.csv".into(),
+        csv::summary(report.summary).as_bytes(),
+    )?;
+    put(
+        "windows.csv".into(),
+        csv::windows(report.scenario, report.outcomes).as_bytes(),
+    )?;
+    file::folder(&folder.join("latency"))?;
+    for (name, table) in latencies(report) {
+        put(format!("latency/{name}.hgrm"), table.as_bytes())?;
+    }
+    if plots {
+        file::folder(&folder.join("plots"))?;
+        for (name, picture) in pictures(report, making) {
+            put(format!("plots/{name}.svg"), picture.0.as_bytes())?;
+            put(format!("plots/{name}.png"), &picture.1)?;
+        }
+    }
+    let manifest = manifest::manifest(report, making, &names);
+    file::write(&folder.join("manifest.json"), manifest.as_bytes())?;
+    names.push("manifest.json".into());
+    Ok(names)
+}
+
+/// Durations of calls of each client and edge, all replications together, as percentile tables.
+fn latencies(report: &Report<'_>) -> Vec<(String, String)> {
+    let scenario = report.scenario;
+    let table = |edges: &[usize]| {
+        let histograms = report
+            .outcomes
+            .iter()
+            .flat_map(|o| edges.iter().map(|&e| &o.latency[e].calls));
+        hgrm::write(&merge(histograms), Span(1))
+    };
+    let clients = scenario.clients.iter().enumerate().map(|(i, client)| {
+        (
+            format!("client-{}", slug(&client.name)),
+            table(&crate::figure::client_edges(scenario, i)),
+        )
+    });
+    let edges = scenario.edges.iter().enumerate().map(|(i, edge)| {
+        (
+            format!("edge-{}", slug(&wording::edge(scenario, edge))),
+            table(&[i]),
+        )
+    });
+    clients.chain(edges).collect()
+}
+
+fn pictures(report: &Report<'_>, making: &Making<'_>) -> Vec<(&'static str, (String, Vec<u8>))> {
+    let origin = format!(
+        "retrystorm {} · {}",
+        env!("CARGO_PKG_VERSION"),
+        making.loaded.files[0].0
+    );
+    let setup = format!("{} · {}", report.name, report.setup());
+    let material = Material {
+        scenario: report.scenario,
+        outcomes: report.outcomes,
+        finding: &report.story.sentence,
+        setup: &setup,
+        origin: &origin,
+    };
+    let draw = |plot: &Plot| {
+        let picture = (plot.draw)(&material);
+        (plot.name, (svg(&picture), png(&picture, 1)))
+    };
+    PLOTS.par_iter().map(draw).collect()
+}

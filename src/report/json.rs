@@ -1,0 +1,143 @@
+//! `summary.json`: stable keys, `null` for "no data", nothing about the machine or the day.
+
+use serde_json::{Map, Value, json};
+use sim::metrics::Ended;
+
+use super::Report;
+use super::summary::Row;
+use crate::figure::Scope;
+use crate::stats::Estimate;
+
+/// Keys of the document, in order, with their meaning.
+pub const KEYS: [(&str, &str); 11] = [
+    ("retrystorm", "Version of the program."),
+    (
+        "scenario",
+        "Name of the scenario: its file name without suffix.",
+    ),
+    (
+        "scenario_sha256",
+        "SHA-256 over the scenario, the files it names and the overrides.",
+    ),
+    (
+        "seed",
+        "Seed of the first replication; the others count on from it.",
+    ),
+    ("replications", "Replications that were finished."),
+    (
+        "complete",
+        "Whether all replications that were asked for were finished.",
+    ),
+    (
+        "ended",
+        "Why each replication ended: `completed`, or the limit that was reached.",
+    ),
+    (
+        "trajectories",
+        "A hash over every event of each replication, in hex; equal hashes mean equal runs.",
+    ),
+    ("verdict", "What happened, see below."),
+    (
+        "expect",
+        "The promises of the scenario, in order: `text`, `kept`, `actual` (for people).",
+    ),
+    (
+        "figures",
+        "`run`, `clients`, `edges`, `services`: figure → `mean`, `low`, `high`, `replications`.",
+    ),
+];
+
+/// The document.
+#[must_use]
+pub fn summary(report: &Report<'_>, hash: &str) -> String {
+    let outcomes = report.outcomes;
+    let ended: Vec<&str> = outcomes.iter().map(|o| ended(o.ended)).collect();
+    let trajectories: Vec<String> = outcomes
+        .iter()
+        .map(|o| format!("{:016x}", o.trajectory))
+        .collect();
+    let promises: Vec<Value> = report
+        .promises
+        .iter()
+        .map(|p| json!({ "text": p.text, "kept": p.kept, "actual": p.actual }))
+        .collect();
+    let values = [
+        json!(env!("CARGO_PKG_VERSION")),
+        json!(report.name),
+        json!(hash),
+        json!(outcomes.first().map(|o| o.seed)),
+        json!(outcomes.len()),
+        json!(!report.interrupted),
+        json!(ended),
+        json!(trajectories),
+        report.story.json(),
+        json!(promises),
+        figures(report),
+    ];
+    let document: Map<String, Value> = KEYS
+        .iter()
+        .map(|(key, _)| (*key).to_string())
+        .zip(values)
+        .collect();
+    let mut text = serde_json::to_string_pretty(&document).expect("keys are strings");
+    text.push('\n');
+    text
+}
+
+/// The word for why a replication ended.
+#[must_use]
+pub const fn ended(ended: Ended) -> &'static str {
+    match ended {
+        Ended::Completed => "completed",
+        Ended::EventLimit => "event_limit",
+        Ended::CallLimit => "call_limit",
+        Ended::QueueLimit => "queue_limit",
+    }
+}
+
+fn figures(report: &Report<'_>) -> Value {
+    let by_name = |scope| -> Map<String, Value> {
+        report
+            .summary
+            .of_scope(scope)
+            .map(|row| (row.subject.name.clone(), row_json(row)))
+            .collect()
+    };
+    json!({
+        "run": row_json(report.summary.run()),
+        "clients": by_name(Scope::Client),
+        "edges": by_name(Scope::Edge),
+        "services": by_name(Scope::Service),
+    })
+}
+
+fn row_json(row: &Row) -> Value {
+    let figures = row
+        .figures
+        .iter()
+        .map(|(figure, e)| (figure.name.to_string(), estimate(e)));
+    Value::Object(figures.collect())
+}
+
+/// An estimate as an object.
+#[must_use]
+pub fn estimate(estimate: &Estimate) -> Value {
+    let (low, high) = estimate.interval.unzip();
+    json!({
+        "mean": number(estimate.mean),
+        "low": number(low),
+        "high": number(high),
+        "replications": estimate.replications,
+    })
+}
+
+/// A number, whole if it is whole, or `null`.
+#[must_use]
+pub fn number(value: Option<f64>) -> Value {
+    match value {
+        // Whole numbers up to 2^53 are exact in an f64.
+        Some(x) if x.fract() == 0.0 && x.abs() <= 9_007_199_254_740_992.0 => json!(x as i64),
+        Some(x) if x.is_finite() => json!(x),
+        _ => Value::Null,
+    }
+}

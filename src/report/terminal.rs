@@ -1,0 +1,449 @@
+//! The summary of a run for people: what happened first, then the figures, at most 100 columns.
+
+use std::path::Path;
+
+use seawall::Stopped;
+use sim::metrics::Window;
+
+use super::Report;
+use super::sparkline::{marks, sparkline};
+use super::style::Style;
+use super::summary::Row;
+use super::table::{Align, Table, width};
+use crate::figure::column::Unit;
+use crate::figure::{Scope, top_calls, top_edges};
+use crate::number;
+use crate::plot::over_time::over_time;
+use crate::plot::panel::Spread;
+use crate::story::Tone;
+use crate::wording;
+
+/// Nothing is printed beyond this column.
+const COLUMNS: usize = 100;
+/// Characters of a sparkline.
+const LINE: usize = 64;
+/// Services and edges beyond these are left to the files.
+const ROWS_MAX: usize = 20;
+
+/// The summary; `written` are the folder and the files in it.
+#[must_use]
+pub fn summary(report: &Report<'_>, style: Style, written: Option<(&Path, &[String])>) -> String {
+    let mut out = Lines {
+        text: String::new(),
+        style,
+    };
+    out.headline(report);
+    out.timeline(report);
+    out.calls(report);
+    out.services(report);
+    out.given_up(report);
+    out.promises(report);
+    if let Some((folder, files)) = written {
+        out.files(folder, files);
+    }
+    out.text
+}
+
+/// Puts text into a style's colour.
+type Dress = fn(Style, &str) -> String;
+
+struct Lines {
+    text: String,
+    style: Style,
+}
+
+impl Lines {
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line.trim_end());
+        self.text.push('\n');
+    }
+
+    fn table(&mut self, table: &Table) {
+        for (i, line) in table.lines().iter().enumerate() {
+            let line = if i == 0 {
+                self.style.dim(line)
+            } else {
+                line.clone()
+            };
+            self.line(&format!("  {line}"));
+        }
+    }
+
+    fn headline(&mut self, report: &Report<'_>) {
+        let style = self.style;
+        let title = match report.scenario.title.as_str() {
+            "" => report.name.to_string(),
+            title => format!("{}: {title}", report.name),
+        };
+        self.line(&style.bold(&title));
+        self.line(&style.dim(&report.setup()));
+        self.line("");
+        let story = report.story;
+        let dress = match story.tone {
+            Tone::Good => Style::good,
+            Tone::Warn => Style::warn,
+            Tone::Bad => Style::bad,
+        };
+        for (i, line) in wrapped(&story.sentence, COLUMNS - 2).iter().enumerate() {
+            let lead = if i == 0 {
+                dress(style, "▌ ")
+            } else {
+                "  ".into()
+            };
+            self.line(&format!("{lead}{}", style.bold(line)));
+        }
+        if report.interrupted {
+            let (done, asked) = (report.outcomes.len(), report.asked);
+            let words = format!("▌ interrupted: {done} of {asked} replications were finished");
+            self.line(&style.warn(&words));
+        }
+        self.line("");
+    }
+
+    fn timeline(&mut self, report: &Report<'_>) {
+        let (scenario, outcomes) = (report.scenario, report.outcomes);
+        let duration = scenario.run.duration.as_secs_f64();
+        let top = top_edges(scenario);
+        let rate = |n: u64, w: &Window| n as f64 / w.end.since(w.start).as_secs_f64();
+        let offered = over_time(outcomes, |_, w| {
+            Some(rate(top_calls(scenario, &w.counts.edges), w))
+        });
+        let attempts = over_time(outcomes, |_, w| {
+            Some(rate(
+                top.iter().map(|&e| w.counts.edges[e].attempts).sum(),
+                w,
+            ))
+        });
+        let goodput = over_time(outcomes, |_, w| {
+            Some(rate(top.iter().map(|&e| w.counts.edges[e].ok).sum(), w))
+        });
+        let max = [&offered, &attempts, &goodput]
+            .into_iter()
+            .flatten()
+            .filter_map(|p| p.mean)
+            .fold(0.0, f64::max);
+        let characters = LINE.min(offered.len());
+        let scale = format!(
+            "0 s{:>1$}",
+            number::duration(duration),
+            characters.saturating_sub(3)
+        );
+        self.line(&format!("  {:9} {}", "", self.style.dim(&scale)));
+        let lines: [(&str, Vec<Spread>, Dress); 3] = [
+            ("offered", offered, Style::offered),
+            ("attempts", attempts, Style::attempts),
+            ("goodput", goodput, Style::goodput),
+        ];
+        for (name, points, dress) in lines {
+            let values: Vec<Option<f64>> = points.iter().map(|p| p.mean).collect();
+            let line = dress(self.style, &sparkline(&values, LINE, max));
+            let tenth = &values[values.len() - values.len().div_ceil(10)..];
+            let known: Vec<f64> = tenth.iter().flatten().copied().collect();
+            let last = known.iter().sum::<f64>() / known.len() as f64;
+            self.line(&format!(
+                "  {name:9} {line} {} at the end",
+                number::rate(last)
+            ));
+        }
+        let intervals: Vec<(f64, f64)> = scenario
+            .faults
+            .iter()
+            .map(|f| {
+                let end = f.until.map_or(1.0, |t| t.0 as f64 / 1e9 / duration);
+                (f.at.0 as f64 / 1e9 / duration, end)
+            })
+            .collect();
+        let line = marks(&intervals, characters, '▔');
+        if !intervals.is_empty() {
+            self.line(&format!("  {:9} {line}", "fault"));
+        }
+        for fault in scenario.faults.iter().take(4) {
+            let from = number::duration(fault.at.0 as f64 / 1e9);
+            let until = match fault.until {
+                Some(t) => format!("from {from} to {}", number::duration(t.0 as f64 / 1e9)),
+                None => format!("from {from} on"),
+            };
+            let words = format!("  {:9} {}, {until}", "", wording::fault(scenario, fault));
+            self.line(&self.style.dim(&words));
+        }
+        self.line("");
+    }
+
+    fn calls(&mut self, report: &Report<'_>) {
+        use Align::{Left, Point};
+        let mut table = Table::new([
+            ("calls", Left),
+            ("offered/s", Point),
+            ("goodput/s", Point),
+            ("± 95 %", Point),
+            ("success", Point),
+            ("p50", Point),
+            ("p99", Point),
+            ("p99.9", Point),
+            ("attempts/call", Point),
+        ]);
+        let top = top_edges(report.scenario);
+        let edges: Vec<&Row> = report.summary.of_scope(Scope::Edge).collect();
+        let mut rows = Vec::new();
+        if top.len() != 1 {
+            rows.push(("all clients".to_string(), report.summary.run()));
+        }
+        // Who calls from outside comes first.
+        let below = (0..edges.len()).filter(|e| !top.contains(e));
+        for edge in top.iter().copied().chain(below) {
+            rows.push((
+                wording::arrow(report.scenario, &report.scenario.edges[edge]),
+                edges[edge],
+            ));
+        }
+        let left_out = rows.len().saturating_sub(ROWS_MAX);
+        for (name, row) in rows.into_iter().take(ROWS_MAX) {
+            let ms = |figure| shown(row, figure, Unit::Milliseconds);
+            table.row([
+                cut(&name, 28),
+                plain(row.mean("calls_per_s")),
+                plain(row.mean("goodput_per_s")),
+                row.get("goodput_per_s")
+                    .half_width()
+                    .map_or_else(String::new, number::prefixed),
+                shown(row, "success_rate", Unit::Share),
+                ms("call_p50_ms"),
+                ms("call_p99_ms"),
+                ms("call_p999_ms"),
+                shown(row, "attempts_per_call", Unit::Factor),
+            ]);
+        }
+        self.table(&table.without_columns_of(&[""]));
+        self.left_out(left_out, "edges");
+    }
+
+    fn services(&mut self, report: &Report<'_>) {
+        use Align::{Left, Point};
+        let mut table = Table::new([
+            ("services", Left),
+            ("attempts/s", Point),
+            ("amplification", Point),
+            ("± 95 %", Point),
+            ("busy", Point),
+            ("wasted", Point),
+            ("queue max", Point),
+            ("shed", Point),
+            ("p99", Point),
+        ]);
+        let services: Vec<&Row> = report.summary.of_scope(Scope::Service).collect();
+        for row in services.iter().take(ROWS_MAX) {
+            let shed =
+                row.mean("shed_full").unwrap_or(0.0) + row.mean("shed_expired").unwrap_or(0.0);
+            let shed = row
+                .mean("arrived")
+                .filter(|a| *a > 0.0)
+                .map(|arrived| shed / arrived);
+            table.row([
+                cut(&row.subject.name, 24),
+                plain(row.mean("arrived_per_s")),
+                shown(row, "amplification", Unit::Factor),
+                row.get("amplification")
+                    .half_width()
+                    .map_or_else(String::new, number::prefixed),
+                shown(row, "utilisation", Unit::Share),
+                shown(row, "wasted_share", Unit::Share),
+                plain(row.mean("queue_max")),
+                shed.map_or_else(none, number::share),
+                shown(row, "sojourn_p99_ms", Unit::Milliseconds),
+            ]);
+        }
+        self.table(&table.without_columns_of(&[""]));
+        self.left_out(services.len().saturating_sub(ROWS_MAX), "services");
+    }
+
+    fn left_out(&mut self, rows: usize, what: &str) {
+        if rows > 0 {
+            self.line(
+                &self
+                    .style
+                    .dim(&format!("  and {rows} more {what}, see summary.csv")),
+            );
+        }
+        self.line("");
+    }
+
+    /// Why calls of clients were given up, the most frequent reason first.
+    fn given_up(&mut self, report: &Report<'_>) {
+        let row = report.summary.run();
+        let failed = row.mean("calls_failed").unwrap_or(0.0);
+        let mut reasons: Vec<(&str, f64)> = Stopped::NAMES
+            .into_iter()
+            .map(|name| (name, row.mean(&format!("stopped_{name}")).unwrap_or(0.0)))
+            .filter(|(_, n)| *n > 0.0)
+            .collect();
+        reasons.sort_by(|a, b| b.1.total_cmp(&a.1));
+        if failed > 0.0 {
+            let said = |(name, n): &(&str, f64)| {
+                format!("{} {}", name.replace('_', " "), number::share(n / failed))
+            };
+            let words = reasons
+                .iter()
+                .take(5)
+                .map(said)
+                .collect::<Vec<_>>()
+                .join(" · ");
+            let rest = if reasons.len() > 5 { " · …" } else { "" };
+            for line in wrapped(&format!("given up because: {words}{rest}"), COLUMNS - 2) {
+                self.line(&format!("  {line}"));
+            }
+            self.line("");
+        }
+    }
+
+    fn promises(&mut self, report: &Report<'_>) {
+        if report.promises.is_empty() {
+            return;
+        }
+        self.line(&self.style.dim("  promises"));
+        let widest = report
+            .promises
+            .iter()
+            .map(|p| width(&p.text))
+            .max()
+            .unwrap_or(0)
+            .min(60);
+        for promise in report.promises {
+            let sign = if promise.kept {
+                self.style.good("✓")
+            } else {
+                self.style.bad("✗")
+            };
+            self.line(&format!(
+                "  {sign} {:widest$}  {}",
+                promise.text, promise.actual
+            ));
+        }
+        self.line("");
+    }
+
+    fn files(&mut self, folder: &Path, files: &[String]) {
+        let mut named: Vec<String> = files.iter().filter(|f| !f.contains('/')).cloned().collect();
+        for below in ["latency", "plots"] {
+            match files
+                .iter()
+                .filter(|f| f.starts_with(&format!("{below}/")))
+                .count()
+            {
+                0 => {}
+                n => named.push(format!("{below}/ ({n})")),
+            }
+        }
+        self.line(&format!(
+            "  {} {}/",
+            self.style.dim("written to"),
+            folder.display()
+        ));
+        self.line(&self.style.dim(&format!("  {}", named.join(" · "))));
+    }
+}
+
+fn none() -> String {
+    "–".into()
+}
+
+fn plain(value: Option<f64>) -> String {
+    value.map_or_else(none, number::prefixed)
+}
+
+fn shown(row: &Row, figure: &str, unit: Unit) -> String {
+    row.mean(figure)
+        .map_or_else(none, |value| unit.human(value))
+}
+
+fn cut(name: &str, to: usize) -> String {
+    if width(name) <= to {
+        return name.into();
+    }
+    name.chars().take(to - 1).chain(['…']).collect()
+}
+
+/// `text` in lines of at most `columns` characters, cut between words.
+#[must_use]
+pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if width(line) + 1 + width(word) <= columns => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.into()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Promise;
+    use crate::report::summary::Summary;
+    use crate::sample;
+    use crate::story::Story;
+
+    fn printed(replications: u64) -> String {
+        let scenario = sample::scenario();
+        let outcomes: Vec<_> = (0..replications)
+            .map(|seed| sample::outcome(seed, 4))
+            .collect();
+        let promise = |text: &str, kept| Promise {
+            text: text.into(),
+            kept,
+            actual: "3.59×".into(),
+        };
+        let report = Report {
+            name: "sample",
+            scenario: &scenario,
+            outcomes: &outcomes,
+            summary: &Summary::of(&scenario, &outcomes),
+            story: &Story {
+                tone: Tone::Bad,
+                sentence: "It went down and stayed down. ".repeat(5),
+            },
+            promises: &[
+                promise("amplification(db) <= 1.2", false),
+                promise("x > 1", true),
+            ],
+            asked: 5,
+            interrupted: true,
+        };
+        let files = ["summary.json", "plots/load.svg"].map(String::from);
+        summary(
+            &report,
+            Style::default(),
+            Some((Path::new("output/sample"), &files)),
+        )
+    }
+
+    #[test]
+    fn everything_fits_into_a_hundred_columns_and_is_plain() {
+        for replications in [1, 3] {
+            let text = printed(replications);
+            for line in text.lines() {
+                assert!(width(line) <= COLUMNS, "{} columns: {line}", width(line));
+                assert_eq!(line, line.trim_end());
+            }
+            assert!(!text.contains('\x1b') && !text.contains("NaN"));
+        }
+    }
+
+    #[test]
+    fn what_happened_comes_first_and_broken_promises_are_seen() {
+        let text = printed(3);
+        let line = |part: &str| {
+            text.lines()
+                .position(|l| l.contains(part))
+                .unwrap_or_else(|| panic!("{part}: {text}"))
+        };
+        assert!(line("It went down") < line("offered"));
+        assert!(line("3 of 5 replications") < line("offered"));
+        assert!(text.contains("✗ amplification(db) <= 1.2  3.59×"));
+        assert!(text.contains("✓ x > 1"));
+        assert!(text.contains("plots/ (1)"));
+    }
+}
