@@ -1,0 +1,138 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+/// Simulate retry storms: how many attempts reach the bottom, whether the world recovers, and which
+/// policy keeps it up.
+#[derive(Debug, Parser)]
+#[command(name = "retrystorm", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// How to talk meanwhile.
+    #[command(flatten)]
+    pub talk: Talk,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 done and every promise kept · 1 a promise in `expect` was broken · 2 wrong input ·
+3 a file could not be read or written · 101 a bug in retrystorm · 130 interrupted";
+
+/// How to talk meanwhile.
+#[derive(Clone, Copy, Debug, Args)]
+#[command(next_help_heading = "Talking")]
+pub struct Talk {
+    /// Print no results and no progress, only errors
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Show no progress bar (it is only ever shown on a terminal)
+    #[arg(long, global = true)]
+    pub no_progress: bool,
+    /// Use no colour (as the variable NO_COLOR does; colour is only ever used on a terminal)
+    #[arg(long, global = true)]
+    pub no_color: bool,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a scenario and write its results
+    #[command(after_long_help = RUN_EXAMPLES)]
+    Run(Run),
+    /// Print the JSON Schema of scenario files (or of experiment files)
+    Schema {
+        /// Which files it describes
+        #[arg(default_value = "scenario")]
+        of: SchemaOf,
+    },
+    /// List the models and experiments that come with the program
+    List {
+        /// How to print them
+        #[arg(long, default_value = "text")]
+        format: Format,
+    },
+    /// Print completions for a shell
+    #[command(after_long_help = COMPLETIONS_EXAMPLES)]
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+}
+
+/// Run a scenario and write its results.
+#[derive(Debug, Args)]
+pub struct Run {
+    /// A scenario (.yaml, .toml, .json), or the name of a model that comes with the program
+    pub file: PathBuf,
+    /// Seed of the first replication; the others count on from it [default: as in the scenario]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// How many times to run it, with consecutive seeds [default: as in the scenario]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub replications: Option<u32>,
+    /// Threads; results do not depend on it [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
+    /// Where to write [default: output/NAME]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Use another value than the scenario says; may be given several times
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub overrides: Vec<String>,
+    /// What to print on standard output
+    #[arg(long, default_value = "text")]
+    pub format: Format,
+    /// Draw no plots
+    #[arg(long)]
+    pub no_plots: bool,
+}
+
+/// What to print on standard output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Tables for people
+    Text,
+    /// What the JSON file holds
+    Json,
+    /// What the CSV file holds
+    Csv,
+}
+
+/// Which files a schema describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SchemaOf {
+    /// Scenario files
+    Scenario,
+}
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  retrystorm run metastable
+      a model that comes with the program; results go to output/metastable/
+  retrystorm run my.yaml --replications 10 --jobs 4
+      ten seeds on four threads; the files are the same for any number of threads
+  retrystorm run my.yaml --set services.api.concurrency=20 --set policies.sdk.retry.max_attempts=1
+      try another value without editing the file
+  retrystorm run my.yaml --format json | jq .figures.run.goodput_per_s
+      numbers for a script; nothing but the JSON is on standard output";
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  retrystorm completions bash > /etc/bash_completion.d/retrystorm
+  retrystorm completions zsh > \"${fpath[1]}/_retrystorm\"
+  retrystorm completions fish > ~/.config/fish/completions/retrystorm.fish";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+}

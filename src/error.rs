@@ -1,0 +1,68 @@
+//! What can go wrong, and with which exit code the program then ends.
+
+use std::io;
+use std::path::PathBuf;
+
+use sim::scenario::Problems;
+
+/// Exit codes; documented in `docs/output.md`.
+pub mod exit {
+    /// Everything was done, and every promise of the scenario was kept.
+    pub const OK: u8 = 0;
+    /// A promise in `expect` was broken.
+    pub const BROKEN: u8 = 1;
+    /// The command line, a scenario or an experiment is wrong.
+    pub const BAD_INPUT: u8 = 2;
+    /// A file could not be read or written.
+    pub const IO: u8 = 3;
+    /// A bug in retrystorm: the code of every Rust program that panics.
+    pub const BUG: u8 = 101;
+    /// Ctrl-C: 128 + SIGINT, as shells count.
+    pub const INTERRUPTED: u8 = 130;
+}
+
+/// Why a command could not do what it was asked to.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A scenario or experiment is wrong; every problem with its place.
+    #[error("{0}")]
+    Scenario(Problems),
+    /// What was asked for makes no sense; the mend is in the message.
+    #[error("{0}")]
+    Usage(String),
+    /// A file could not be read or written.
+    #[error("cannot {doing} {}: {source}", path.display())]
+    Io {
+        /// A verb: `read`, `write`, `create`.
+        doing: &'static str,
+        /// What it was done to.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Ctrl-C before there was any result.
+    #[error("interrupted before the first replication ended; nothing was written")]
+    Interrupted,
+}
+
+impl Error {
+    /// An [`Error::Io`].
+    pub fn io(doing: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Error {
+        let path = path.into();
+        move |source| Error::Io {
+            doing,
+            path,
+            source,
+        }
+    }
+
+    /// The exit code for it.
+    #[must_use]
+    pub const fn code(&self) -> u8 {
+        match self {
+            Error::Scenario(_) | Error::Usage(_) => exit::BAD_INPUT,
+            Error::Io { .. } => exit::IO,
+            Error::Interrupted => exit::INTERRUPTED,
+        }
+    }
+}

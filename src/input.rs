@@ -1,0 +1,170 @@
+//! Finding and reading what a command is asked to work on, and everything it refers to.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+use sim::scenario::{Format, Override, Scenario, Source};
+
+use crate::error::Error;
+use crate::shipped::{self, Folder};
+
+/// A scenario or experiment as text, and where it was found.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// What results are called by: the file name without suffix.
+    pub name: String,
+    /// What it is called in messages: its path.
+    pub shown: String,
+    /// Its text.
+    pub text: String,
+    /// What it is written in.
+    pub format: Format,
+    place: Place,
+}
+
+/// Where files named in a text are looked for.
+#[derive(Clone, Debug)]
+enum Place {
+    /// In this folder.
+    Disk(PathBuf),
+    /// In the program, in this folder of the repository.
+    Shipped(&'static str),
+}
+
+/// A scenario ready to run, with all that it was made from.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// What it means.
+    pub scenario: Scenario,
+    /// Everything that was read, by name, with the SHA-256 of its bytes in hex. The scenario is first.
+    pub files: Vec<(String, String)>,
+    /// SHA-256 over all files and overrides, in hex: equal hashes mean equal worlds.
+    pub hash: String,
+}
+
+impl Input {
+    /// The file at `path`, or else what comes with the program under that name.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] when there is neither, or the suffix is unknown; [`Error::Io`].
+    pub fn open(path: &Path, folder: Folder) -> Result<Input, Error> {
+        let asked = path.to_string_lossy();
+        if !path.exists()
+            && let Some((name, path, text)) =
+                shipped::all(folder).find(|(name, path, _)| *name == asked || *path == asked)
+        {
+            let format = Format::by_suffix(path).expect("shipped files have a known suffix");
+            let place = Place::Shipped(folder.name());
+            return Ok(Input {
+                name: name.into(),
+                shown: path.into(),
+                text: text.into(),
+                format,
+                place,
+            });
+        }
+        let Some(format) = Format::by_suffix(&asked) else {
+            return Err(Error::Usage(unknown(&asked, path.exists(), folder)));
+        };
+        let text = fs::read_to_string(path).map_err(Error::io("read", path))?;
+        let stem = path.file_stem().unwrap_or(path.as_os_str());
+        Ok(Input {
+            name: stem.to_string_lossy().into(),
+            shown: asked.into(),
+            text,
+            format,
+            place: Place::Disk(path.parent().unwrap_or(Path::new("")).into()),
+        })
+    }
+
+    /// Another input named in this one, relative to it: a model in an experiment.
+    ///
+    /// # Errors
+    /// As [`Input::open`].
+    pub fn open_named(&self, name: &str, folder: Folder) -> Result<Input, Error> {
+        match &self.place {
+            Place::Disk(below) if below.join(name).exists() => {
+                Input::open(&below.join(name), folder)
+            }
+            _ => Input::open(Path::new(name.strip_prefix("../").unwrap_or(name)), folder),
+        }
+    }
+
+    /// What it means as a scenario, with `overrides`.
+    ///
+    /// # Errors
+    /// [`Error::Scenario`] with everything that is wrong.
+    pub fn load(&self, overrides: &[Override]) -> Result<Loaded, Error> {
+        let mut read = BTreeMap::new();
+        let mut fetch = |name: &str| {
+            let text = self.place.fetch(name)?;
+            read.insert(name.to_string(), hex(Sha256::digest(text.as_bytes())));
+            Ok(text)
+        };
+        let source = Source {
+            name: &self.shown,
+            text: &self.text,
+            format: self.format,
+        };
+        let scenario =
+            sim::scenario::load(&source, overrides, &mut fetch).map_err(Error::Scenario)?;
+        let own = (
+            self.shown.clone(),
+            hex(Sha256::digest(self.text.as_bytes())),
+        );
+        let mut hash = Sha256::new();
+        // Names of data files are part of the text, so contents in the order of names say it all. The
+        // path of the scenario is not: the same world elsewhere is the same world.
+        hash.update(&own.1);
+        read.values().for_each(|content| hash.update(content));
+        for Override { path, value } in overrides {
+            hash.update(format!("\n{path}={value}"));
+        }
+        let files = std::iter::once(own).chain(read).collect();
+        Ok(Loaded {
+            scenario,
+            files,
+            hash: hex(hash.finalize()),
+        })
+    }
+}
+
+impl Place {
+    fn fetch(&self, name: &str) -> Result<String, String> {
+        match self {
+            Place::Disk(folder) => {
+                let path = folder.join(name);
+                fs::read_to_string(&path)
+                    .map_err(|e| format!("cannot read {}: {e}", path.display()))
+            }
+            Place::Shipped(folder) => shipped::text(&format!("{folder}/{name}"))
+                .map(Into::into)
+                .ok_or_else(|| format!("{folder}/{name} does not come with the program")),
+        }
+    }
+}
+
+fn unknown(asked: &str, exists: bool, folder: Folder) -> String {
+    if exists {
+        return format!("{asked}: expected a name that ends in .yaml, .toml or .json");
+    }
+    let names: Vec<&str> = shipped::all(folder).map(|(name, ..)| name).collect();
+    let what = folder.name();
+    if names.is_empty() {
+        return format!("{asked}: no such file");
+    }
+    format!(
+        "{asked}: no such file, and none of the {what} that come with the program: {}",
+        names.join(", ")
+    )
+}
+
+fn hex(bytes: impl AsRef<[u8]>) -> String {
+    bytes.as_ref().iter().fold(String::new(), |mut hex, byte| {
+        write!(hex, "{byte:02x}").expect("writing to a string");
+        hex
+    })
+}

@@ -1,0 +1,21 @@
+//! The program: command line, replications on threads, files, tables and plots.
+
+pub mod bug;
+pub mod cli;
+pub mod clock;
+pub mod command;
+pub mod error;
+pub mod figure;
+pub mod input;
+pub mod interrupt;
+pub mod number;
+pub mod plot;
+pub mod progress;
+pub mod replicate;
+pub mod report;
+#[cfg(test)]
+mod sample;
+pub mod shipped;
+pub mod stats;
+pub mod story;
+pub mod wording;

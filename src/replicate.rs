@@ -1,0 +1,83 @@
+//! Runs on threads, with results in the order of seeds whatever the number of threads.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use rayon::ThreadPoolBuilder;
+use rayon::prelude::*;
+use seawall::{Span, Time};
+use sim::World;
+use sim::metrics::Outcome;
+use sim::scenario::Scenario;
+
+use crate::error::Error;
+use crate::interrupt;
+use crate::progress::{PARTS, Progress};
+
+thread_local! {
+    static RUNNING: RefCell<Option<u64>> = const { RefCell::new(None) };
+}
+
+/// The seed of the run that this thread is in the middle of.
+#[must_use]
+pub fn running_seed() -> Option<u64> {
+    RUNNING.with_borrow(|seed| *seed)
+}
+
+/// Runs `work` for each of `items` on `jobs` threads; results are in the order of the items.
+///
+/// # Errors
+/// [`Error::Usage`] when the system does not give as many threads.
+pub fn on_threads<I: Sync, R: Send>(
+    jobs: usize,
+    items: &[I],
+    work: impl Fn(&I) -> R + Sync + Send,
+) -> Result<Vec<R>, Error> {
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(jobs)
+        .build()
+        .map_err(|e| Error::Usage(format!("cannot start {jobs} threads: {e}")))?;
+    Ok(pool.install(|| items.par_iter().map(work).collect()))
+}
+
+/// One run; `None` when Ctrl-C was pressed before its end.
+#[must_use]
+pub fn run(scenario: &Arc<Scenario>, seed: u64, progress: &Progress) -> Option<Outcome> {
+    RUNNING.set(Some(seed));
+    let outcome = run_in_parts(World::new(Arc::clone(scenario), seed), scenario, progress);
+    RUNNING.set(None);
+    outcome
+}
+
+fn run_in_parts(mut world: World, scenario: &Scenario, progress: &Progress) -> Option<Outcome> {
+    let duration = scenario.run.duration;
+    for part in 1..=PARTS {
+        if interrupt::asked() {
+            return None;
+        }
+        let until = Span((u128::from(duration.0) * u128::from(part) / u128::from(PARTS)) as u64);
+        if world.run_until(Time::ZERO.after(until)).is_some() {
+            progress.passed(PARTS + 1 - part);
+            break;
+        }
+        progress.passed(1);
+    }
+    Some(world.run())
+}
+
+/// Threads to use when nobody says how many.
+#[must_use]
+pub fn threads(asked: Option<u16>) -> usize {
+    match asked {
+        Some(jobs) => usize::from(jobs),
+        None => std::thread::available_parallelism().map_or(1, usize::from),
+    }
+}
+
+/// The seeds of `replications` runs.
+#[must_use]
+pub fn seeds(first: u64, replications: u32) -> Vec<u64> {
+    (0..u64::from(replications))
+        .map(|i| first.wrapping_add(i))
+        .collect()
+}

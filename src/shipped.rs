@@ -1,0 +1,44 @@
+//! The models and experiments that come with the program.
+
+/// Path from the root of the repository, and text.
+static FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
+
+const SCENARIOS: [&str; 4] = ["yaml", "yml", "toml", "json"];
+
+/// The folders things come in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Folder {
+    /// `models/`: scenarios.
+    Models,
+    /// `experiments/`: what `sweep` reads.
+    Experiments,
+}
+
+impl Folder {
+    /// Its name in the repository.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Folder::Models => "models",
+            Folder::Experiments => "experiments",
+        }
+    }
+}
+
+/// The names that can be asked for, in alphabetical order, with path and text.
+pub fn all(folder: Folder) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    FILES.iter().filter_map(move |&(path, text)| {
+        let file = path.strip_prefix(folder.name())?.strip_prefix('/')?;
+        let (name, suffix) = file.rsplit_once('.')?;
+        (SCENARIOS.contains(&suffix) && !name.contains('/')).then_some((name, path, text))
+    })
+}
+
+/// The text of a file by its path from the root of the repository.
+#[must_use]
+pub fn text(path: &str) -> Option<&'static str> {
+    FILES
+        .iter()
+        .find(|(known, _)| *known == path)
+        .map(|(_, text)| *text)
+}
