@@ -3,14 +3,14 @@
 use super::model::Caller;
 use super::names::Names;
 use super::problem::Problems;
-use super::text::{At, Position};
+use super::tree::{At, Position};
 use super::written::mend;
+use crate::text::Problem as Wrong;
 
 /// Names, files and problems.
 pub(crate) struct Context<'a> {
     pub(crate) names: Names,
     pub(crate) problems: Problems,
-    #[allow(dead_code)]
     fetch: &'a mut dyn FnMut(&str) -> Result<String, String>,
 }
 
@@ -39,7 +39,6 @@ impl<'a> Context<'a> {
     }
 
     /// The text of a file the scenario names.
-    #[allow(dead_code)]
     pub(crate) fn fetch(&mut self, file: &At<String>) -> Option<String> {
         (self.fetch)(&file.value)
             .map_err(|message| {
@@ -47,6 +46,13 @@ impl<'a> Context<'a> {
                     .report(file.at, format!("{}: {message}", file.value))
             })
             .ok()
+    }
+
+    /// Passes on what is wrong with a file that was fetched.
+    pub(crate) fn read<T>(&mut self, file: &At<String>, read: Result<T, Vec<Wrong>>) -> Option<T> {
+        let problems = &mut self.problems;
+        let report = |wrong: &Wrong| problems.report(file.at, format!("{}:{wrong}", file.value));
+        read.map_err(|all| all.iter().for_each(report)).ok()
     }
 
     /// Passes on what a checking constructor says, with the place of what it was given.

@@ -4,7 +4,7 @@
 //! what is in them that has keys of its own are merged key by key, everything else is replaced whole.
 
 use super::problem::Problems;
-use super::text::{At, Node, Value};
+use super::tree::{At, Node, Value};
 use super::written::mend;
 
 /// Keys whose maps are merged; the maps under other keys say one of several things, which cannot mix.

@@ -10,7 +10,7 @@ use super::model::{Fault, Link, Policy, Scenario};
 use super::names::{self, DEFAULT_LINK, NO_POLICY};
 use super::overrides::{self, Override};
 use super::problem::Problems;
-use super::text::{Format, Node, read};
+use super::tree::{Format, Node, read};
 use super::written::{Defs, Entry, Need, Table, Written};
 use crate::expect::Expectation;
 use crate::law::Law;

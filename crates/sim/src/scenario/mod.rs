@@ -8,11 +8,11 @@ pub mod model;
 mod names;
 mod overrides;
 pub(crate) mod problem;
-pub(crate) mod text;
+pub(crate) mod tree;
 pub(crate) mod written;
 
 pub use load::{Source, VERSION, load, schema};
 pub use model::Scenario;
 pub use overrides::Override;
 pub use problem::{Problem, Problems};
-pub use text::Format;
+pub use tree::Format;

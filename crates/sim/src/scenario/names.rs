@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::file::ScenarioFile;
 use super::model::Caller;
-use super::text::At;
+use super::tree::At;
 use super::written::{Entry, check_name, mend};
 
 /// The policy that does nothing, which always exists.

@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use super::problem::Problems;
-use super::text::{At, Format, Node, Position, Value, read};
+use super::tree::{At, Format, Node, Position, Value, read};
 use super::written::mend;
 
 /// One value put in place of what the file says.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::text::{At, Position};
+use super::tree::{At, Position};
 
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::Step;
 use crate::scenario::problem::Problems;
-use crate::scenario::text::{Node, Value};
+use crate::scenario::tree::{Node, Value};
 use crate::scenario::written::{Defs, Written};
 
 /// Steps that follow each other; at least one. A single step may be written without the list.

@@ -3,7 +3,7 @@
 use super::{Compiler, Instr};
 use crate::scenario::context::Context;
 use crate::scenario::model::{CallSite, Caller, Edge};
-use crate::scenario::text::At;
+use crate::scenario::tree::At;
 use crate::scenario::written::record;
 
 record! {

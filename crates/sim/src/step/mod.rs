@@ -21,7 +21,7 @@ pub(crate) use call::Call;
 pub(crate) use compile::Compiler;
 
 use crate::scenario::file::law::LawFile;
-use crate::scenario::text::At;
+use crate::scenario::tree::At;
 use crate::scenario::written::choice;
 
 choice! {

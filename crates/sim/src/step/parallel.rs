@@ -3,7 +3,7 @@
 use super::compile::Slot;
 use super::{Block, Compiler, Instr, Pc};
 use crate::scenario::context::Context;
-use crate::scenario::text::At;
+use crate::scenario::tree::At;
 
 pub(super) fn compile(
     branches: &At<Vec<Block>>,

@@ -6,7 +6,7 @@ use super::{Compiler, Instr};
 use crate::scenario::context::Context;
 use crate::scenario::file::failure::FailureFile;
 use crate::scenario::model::Caller;
-use crate::scenario::text::At;
+use crate::scenario::tree::At;
 use crate::scenario::written::choice;
 
 choice! {

@@ -4,7 +4,7 @@ use super::{Compiler, Instr};
 use crate::scenario::context::Context;
 use crate::scenario::file::law::LawFile;
 use crate::scenario::model::Caller;
-use crate::scenario::text::At;
+use crate::scenario::tree::At;
 
 pub(super) fn work(
     law: &At<LawFile>,

@@ -6,7 +6,7 @@ use seawall::{
 use serde_json::json;
 
 use crate::scenario::problem::Problems;
-use crate::scenario::text::{Node, Value};
+use crate::scenario::tree::{Node, Value};
 use crate::scenario::written::{Defs, Kinds, Share, Whole, Written, record, words};
 
 record! {

@@ -8,7 +8,7 @@ use crate::law::Law;
 use crate::scenario::context::Context;
 use crate::scenario::model::{Caller, Client, ClientOperation, Source};
 use crate::scenario::problem::Problems;
-use crate::scenario::text::{At, Node, Value};
+use crate::scenario::tree::{At, Node, Value};
 use crate::scenario::written::mend;
 use crate::scenario::written::{Defs, Table, Weight, Whole, Written, record};
 use crate::step::{Block, Call, Compiler, Step};

@@ -5,7 +5,7 @@ use seawall::{Span, Time};
 use super::failure::FailureFile;
 use crate::scenario::context::Context;
 use crate::scenario::model::{Fault, FaultKind};
-use crate::scenario::text::At;
+use crate::scenario::tree::At;
 use crate::scenario::written::{Factor, Share, choice, record};
 
 record! {

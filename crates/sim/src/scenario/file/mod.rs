@@ -3,6 +3,7 @@
 pub(crate) mod arrivals;
 mod breaker;
 pub(crate) mod client;
+mod empirical;
 pub(crate) mod failure;
 pub(crate) mod fault;
 pub(crate) mod law;
@@ -11,7 +12,7 @@ pub(crate) mod policy;
 pub(crate) mod run;
 pub(crate) mod service;
 
-use super::text::At;
+use super::tree::At;
 use super::written::{Need, Table, record};
 use client::ClientFile;
 use fault::FaultFile;

@@ -5,7 +5,7 @@ use seawall::{
 };
 
 use crate::scenario::context::Context;
-use crate::scenario::text::{At, Node, Position, Value};
+use crate::scenario::tree::{At, Node, Position, Value};
 use crate::scenario::written::{Kinds, Limit, Percent, Rate, Ratio, Share, choice, record, words};
 
 use super::breaker::{BreakerFile, BulkheadFile};

@@ -4,7 +4,7 @@ use seawall::{Span, Time};
 
 use crate::scenario::context::Context;
 use crate::scenario::model::{Limits, Run};
-use crate::scenario::text::At;
+use crate::scenario::tree::At;
 use crate::scenario::written::{Whole, record};
 
 /// More windows would need more memory than the run itself.

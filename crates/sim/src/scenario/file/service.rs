@@ -5,7 +5,7 @@ use seawall::Operation;
 use super::law::LawFile;
 use crate::scenario::context::Context;
 use crate::scenario::model::{Balance, Caller, Discipline, Queue, Service, ServiceOperation};
-use crate::scenario::text::{At, Position};
+use crate::scenario::tree::{At, Position};
 use crate::scenario::written::{Kinds, Limit, Table, Whole, record, words};
 use crate::step::{Block, Compiler, Step};
 

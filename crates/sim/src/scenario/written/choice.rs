@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{described, mend};
 use crate::scenario::problem::Problems;
-use crate::scenario::text::{Node, Value};
+use crate::scenario::tree::{Node, Value};
 
 /// One alternative of a choice.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +68,7 @@ macro_rules! choice {
 
         impl $crate::scenario::written::Written for $name {
             fn decode(
-                node: &$crate::scenario::text::Node,
+                node: &$crate::scenario::tree::Node,
                 problems: &mut $crate::scenario::problem::Problems,
             ) -> Option<Self> {
                 use $crate::scenario::written::{Chosen, Written};
@@ -122,7 +122,7 @@ macro_rules! words {
     ($(#[doc = $doc:literal])* $ty:ty, $name:literal { $($word:literal => $value:expr, $word_doc:literal;)* }) => {
         impl $crate::scenario::written::Written for $ty {
             fn decode(
-                node: &$crate::scenario::text::Node,
+                node: &$crate::scenario::tree::Node,
                 problems: &mut $crate::scenario::problem::Problems,
             ) -> Option<Self> {
                 use $crate::scenario::written::{Chosen, Tag, open_choice};

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use crate::scenario::text::{Node, Position, Value};
+use crate::scenario::tree::{Node, Position, Value};
 
 /// A default, as it would be written.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -21,7 +21,7 @@ pub(crate) use schema::{Defs, described};
 use serde_json::Value as Json;
 
 use super::problem::Problems;
-use super::text::Node;
+use super::tree::Node;
 
 /// Something that can be written in a scenario.
 pub(crate) trait Written: Sized {

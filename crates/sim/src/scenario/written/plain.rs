@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 
 use super::{Defs, Written, mend};
 use crate::scenario::problem::Problems;
-use crate::scenario::text::{At, Node, Value};
+use crate::scenario::tree::{At, Node, Value};
 
 /// A key that must be written, though reading goes on without it to find other problems.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use super::units::{parse_percent, parse_rate, parse_span, parse_times};
 use super::{Defs, Written};
 use crate::scenario::context::Context;
 use crate::scenario::problem::Problems;
-use crate::scenario::text::{Node, Position, Value};
+use crate::scenario::tree::{Node, Position, Value};
 
 /// A whole number of at least `MIN`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

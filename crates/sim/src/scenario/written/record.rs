@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json, json};
 use super::choice::Tag;
 use super::{Literal, Written, described, mend, nearest};
 use crate::scenario::problem::Problems;
-use crate::scenario::text::{At, Node, Position, Value};
+use crate::scenario::tree::{At, Node, Position, Value};
 
 /// Declares a record: a struct whose fields are the keys of a map.
 ///
@@ -31,7 +31,7 @@ macro_rules! record {
         $vis struct $name {
             /// Where the map begins. Not every record is judged as a whole.
             #[allow(dead_code)]
-            pub(crate) position: $crate::scenario::text::Position,
+            pub(crate) position: $crate::scenario::tree::Position,
             $($(#[doc = $key_doc])* $(#[allow($allow)])? pub(crate) $key: $ty,)*
             $(
                 /// The one key that says which.
@@ -47,7 +47,7 @@ macro_rules! record {
 
         impl $crate::scenario::written::Written for $name {
             fn decode(
-                node: &$crate::scenario::text::Node,
+                node: &$crate::scenario::tree::Node,
                 problems: &mut $crate::scenario::problem::Problems,
             ) -> Option<Self> {
                 #[allow(unused_mut, unused_assignments)]
