@@ -11,6 +11,7 @@ pub mod rng;
 pub mod scenario;
 pub mod step;
 pub mod text;
+pub mod verdict;
 mod world;
 
 pub use scenario::Scenario;

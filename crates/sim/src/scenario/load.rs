@@ -3,16 +3,17 @@
 use seawall::Span;
 use serde_json::{Value as Json, json};
 
+use super::circle::circles;
 use super::context::Context;
 use super::extends;
 use super::file::ScenarioFile;
-use super::model::{Fault, Link, Policy, Scenario};
+use super::model::{Fault, Link, Policy, Run, Scenario};
 use super::names::{self, DEFAULT_LINK, NO_POLICY};
 use super::overrides::{self, Override};
 use super::problem::Problems;
 use super::tree::{Format, Node, read};
 use super::written::{Defs, Entry, Need, Table, Written};
-use crate::expect::Expectation;
+use crate::expect::{self, Expectation};
 use crate::law::Law;
 use crate::step::Compiler;
 
@@ -102,7 +103,18 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
         |index, service, context| service.mean(index, &mut compiler, context),
     );
     let faults = faults(file, duration, context);
+    let expect = promises(file, run.as_ref(), context);
     let compiled = compiler.finish();
+    // Only what all parts agree on can be followed.
+    if context.problems.is_empty() {
+        for circle in circles(&services, &compiled.edges, &compiled.sites, &compiled.code) {
+            let message = format!(
+                "{}: these calls go in a circle and would never end",
+                circle.path
+            );
+            context.report(compiled.places[circle.site as usize], message);
+        }
+    }
     Some(Scenario {
         title: file.title.clone().unwrap_or_default(),
         description: file.description.clone().unwrap_or_default(),
@@ -115,13 +127,7 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
         sites: compiled.sites,
         code: compiled.code,
         faults,
-        expect: file
-            .expect
-            .iter()
-            .map(|promise| Expectation {
-                text: promise.value.clone(),
-            })
-            .collect(),
+        expect,
     })
 }
 
@@ -198,4 +204,18 @@ fn faults(file: &ScenarioFile, run: Option<Span>, context: &mut Context<'_>) -> 
         faults.extend(fault);
     }
     faults
+}
+
+fn promises(file: &ScenarioFile, run: Option<&Run>, context: &mut Context<'_>) -> Vec<Expectation> {
+    let mut promises = Vec::with_capacity(file.expect.len());
+    for promise in &file.expect {
+        match expect::parse(&promise.value, &context.names, run) {
+            Ok(expectation) => promises.push(expectation),
+            Err(message) => context.report(
+                promise.at,
+                format!("expect: {:?}: {message}", promise.value),
+            ),
+        }
+    }
+    promises
 }

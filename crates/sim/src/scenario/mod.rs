@@ -1,13 +1,15 @@
 //! Scenarios: what was written, and what it means.
 
+mod circle;
 pub(crate) mod context;
 mod extends;
 pub(crate) mod file;
 mod load;
 pub mod model;
-mod names;
+pub(crate) mod names;
 mod overrides;
 pub(crate) mod problem;
+mod topology;
 pub(crate) mod tree;
 pub(crate) mod written;
 
@@ -15,4 +17,5 @@ pub use load::{Source, VERSION, load, schema};
 pub use model::Scenario;
 pub use overrides::Override;
 pub use problem::{Problem, Problems};
+pub use topology::Topology;
 pub use tree::Format;

@@ -53,12 +53,15 @@ impl Call {
             service,
             policy,
         });
-        let site = compiler.site(CallSite {
-            edge,
-            operation,
-            link,
-            optional: self.optional,
-        });
+        let site = compiler.site(
+            CallSite {
+                edge,
+                operation,
+                link,
+                optional: self.optional,
+            },
+            self.to.at,
+        );
         compiler.push(Instr::Call(site));
     }
 }

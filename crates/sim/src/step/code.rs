@@ -61,3 +61,48 @@ pub enum Instr {
     /// Ends the block.
     End,
 }
+
+impl Code {
+    /// The instructions a program may come to, in the order of the code.
+    pub fn reachable(&self, entry: Pc) -> impl Iterator<Item = &Instr> {
+        let mut seen = vec![false; self.instrs.len()];
+        let mut open = vec![entry];
+        while let Some(Pc(at)) = open.pop() {
+            if std::mem::replace(&mut seen[at as usize], true) {
+                continue;
+            }
+            let next = Pc(at + 1);
+            match self.instrs[at as usize] {
+                Instr::Work(_) | Instr::Delay(_) | Instr::Call(_) | Instr::Respond(_) => {
+                    open.push(next);
+                }
+                Instr::Parallel { first, count } => {
+                    open.push(next);
+                    open.extend(self.branches_of(first, count));
+                }
+                Instr::Choose { first, count } => {
+                    open.extend(self.arms_of(first, count).iter().map(|arm| arm.1));
+                }
+                Instr::Repeat { body, .. } => open.extend([next, body]),
+                Instr::Jump(to) => open.push(to),
+                Instr::End => {}
+            }
+        }
+        self.instrs
+            .iter()
+            .zip(seen)
+            .filter_map(|(instr, seen)| seen.then_some(instr))
+    }
+
+    /// Branch starts of a `Parallel`.
+    #[must_use]
+    pub fn branches_of(&self, first: u32, count: u32) -> &[Pc] {
+        &self.branches[first as usize..(first + count) as usize]
+    }
+
+    /// Arms of a `Choose`.
+    #[must_use]
+    pub fn arms_of(&self, first: u32, count: u32) -> &[(f64, Pc)] {
+        &self.arms[first as usize..(first + count) as usize]
+    }
+}

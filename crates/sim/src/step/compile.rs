@@ -9,6 +9,7 @@ use crate::law::Law;
 use crate::scenario::context::Context;
 use crate::scenario::file::law::LawFile;
 use crate::scenario::model::{CallSite, Caller, Edge};
+use crate::scenario::tree::Position;
 
 /// Compiles the programs of a scenario, one after the other, into one [`Code`].
 ///
@@ -27,6 +28,8 @@ pub(crate) struct Compiled {
     pub(crate) code: Code,
     pub(crate) edges: Vec<Edge>,
     pub(crate) sites: Vec<CallSite>,
+    /// Where each call site is written.
+    pub(crate) places: Vec<Position>,
 }
 
 /// A nested block, where its address goes once it has one, and what it ends in.
@@ -144,7 +147,8 @@ impl Compiler {
     }
 
     /// The index of a new call site.
-    pub(super) fn site(&mut self, site: CallSite) -> u32 {
+    pub(super) fn site(&mut self, site: CallSite, place: Position) -> u32 {
+        self.compiled.places.push(place);
         self.compiled.sites.push(site);
         self.compiled.sites.len() as u32 - 1
     }

@@ -1,6 +1,9 @@
 //! The scenario language, through the public door.
 
 mod examples;
+mod promises;
+mod structure;
+mod verdict;
 
 use sim::Scenario;
 use sim::scenario::{Format, Override, Problems, Source, load};

@@ -17,6 +17,7 @@ pub(crate) use plain::{Entry, Kinds, Need, Table, check_name};
 pub(crate) use quantity::{Factor, Limit, Percent, Rate, Ratio, Share, Weight, Whole};
 pub(crate) use record::{Fields, Key, all_defaults, record, schema_of_record};
 pub(crate) use schema::{Defs, described};
+pub(crate) use units::{parse_percent, parse_rate, parse_span, parse_times};
 
 use serde_json::Value as Json;
 

@@ -1,0 +1,267 @@
+//! Whether a run kept a promise.
+
+use hdrhistogram::Histogram;
+use seawall::Time;
+
+use super::{Expectation, Kind, Metric, Target};
+use crate::metrics::{Counts, EdgeCount, Outcome, ServiceCount, Window};
+use crate::scenario::model::{Caller, Scenario};
+use crate::verdict::judge;
+
+/// Whether a run kept a promise.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checked {
+    /// Whether it did. What cannot be said to hold does not.
+    pub holds: bool,
+    /// What was measured, in the unit of the metric; `None`: nothing to measure.
+    pub actual: Option<f64>,
+    /// The same for people.
+    pub shown: String,
+}
+
+/// Checks a promise of `scenario` against one of its runs.
+#[must_use]
+pub fn evaluate(promise: &Expectation, scenario: &Scenario, outcome: &Outcome) -> Checked {
+    let actual = Measured::new(promise, scenario, outcome).actual();
+    let shown = match (promise.metric, actual) {
+        (Metric::Verdict, _) => judge(scenario, outcome).verdict.to_string(),
+        (Metric::RecoveryTime, None) => "never".into(),
+        (_, None) => "no data".into(),
+        (metric, Some(actual)) => metric.unit().show(actual),
+    };
+    let holds = actual.is_some_and(|actual| promise.comparison.holds(actual, promise.value));
+    Checked {
+        holds,
+        actual,
+        shown,
+    }
+}
+
+/// What a promise is judged by.
+struct Measured<'a> {
+    promise: &'a Expectation,
+    scenario: &'a Scenario,
+    outcome: &'a Outcome,
+    /// The windows between `from` and `to`; `None`: the whole measured time.
+    windows: Option<Vec<&'a Window>>,
+    /// For shares of calls and for counts.
+    counts: Counts,
+    /// For rates and shares of time, over `seconds`.
+    timed: Counts,
+    seconds: f64,
+}
+
+impl<'a> Measured<'a> {
+    fn new(promise: &'a Expectation, scenario: &'a Scenario, outcome: &'a Outcome) -> Self {
+        if promise.from.is_none() && promise.to.is_none() {
+            let seconds = outcome
+                .measured_to
+                .since(outcome.measured_from)
+                .as_secs_f64();
+            let (counts, timed) = (outcome.drained.clone(), outcome.totals.clone());
+            return Measured {
+                promise,
+                scenario,
+                outcome,
+                windows: None,
+                counts,
+                timed,
+                seconds,
+            };
+        }
+        let (from, to) = (
+            promise.from.unwrap_or_default(),
+            promise.to.unwrap_or(Time::MAX),
+        );
+        let between = |window: &&Window| window.start >= from && window.end <= to;
+        let windows: Vec<&Window> = outcome.windows.iter().filter(between).collect();
+        let mut counts = Counts {
+            clients: vec![Default::default(); scenario.clients.len()],
+            services: vec![Default::default(); scenario.services.len()],
+            edges: vec![Default::default(); scenario.edges.len()],
+        };
+        for window in &windows {
+            for (sum, count) in counts.services.iter_mut().zip(&window.counts.services) {
+                sum.add(count);
+            }
+            for (sum, count) in counts.edges.iter_mut().zip(&window.counts.edges) {
+                sum.add(count);
+            }
+        }
+        let seconds = windows
+            .iter()
+            .map(|w| w.end.since(w.start).as_secs_f64())
+            .sum();
+        let timed = counts.clone();
+        Measured {
+            promise,
+            scenario,
+            outcome,
+            windows: Some(windows),
+            counts,
+            timed,
+            seconds,
+        }
+    }
+
+    fn actual(&self) -> Option<f64> {
+        match (self.promise.metric, self.promise.target) {
+            (Metric::Verdict, _) => Some(judge(self.scenario, self.outcome).verdict.index() as f64),
+            (Metric::RecoveryTime, _) => {
+                let recovery = judge(self.scenario, self.outcome).verdict.recovery()?;
+                Some(recovery.as_secs_f64())
+            }
+            (_, Target::Service(service)) => self.of_service(service as usize),
+            _ => self.of_calls(),
+        }
+    }
+
+    /// The edges whose calls are meant.
+    fn edges(&self) -> Vec<usize> {
+        let meant = |index: &usize| {
+            let edge = self.scenario.edges[*index];
+            match self.promise.target {
+                Target::Run => matches!(edge.caller, Caller::Client(_)),
+                Target::Client(client) => edge.caller == Caller::Client(client),
+                Target::Edge(caller, service) => edge.caller == caller && edge.service == service,
+                Target::Service(_) => false,
+            }
+        };
+        (0..self.scenario.edges.len()).filter(meant).collect()
+    }
+
+    fn of_calls(&self) -> Option<f64> {
+        let edges = self.edges();
+        let sum = |counts: &Counts| {
+            let mut sum = EdgeCount::default();
+            edges.iter().for_each(|&edge| sum.add(&counts.edges[edge]));
+            sum
+        };
+        let count = sum(&self.counts);
+        let ended = count.ok + count.failed_calls();
+        let per_second = |n: u64| ratio(n as f64, self.seconds);
+        match self.promise.metric {
+            Metric::Calls => Some(count.calls as f64),
+            Metric::SuccessRate => ratio(count.ok as f64, ended as f64),
+            Metric::Goodput => per_second(sum(&self.timed).ok),
+            Metric::Load => per_second(sum(&self.timed).calls),
+            Metric::Stopped => Some(match self.promise.kind {
+                Some(Kind::Stopped(reason)) => count.stopped[reason],
+                _ => count.failed_calls(),
+            } as f64),
+            Metric::Failures => Some(match self.promise.kind {
+                Some(Kind::Failed(kind)) => count.failed[kind as usize],
+                _ => count.failed.iter().sum(),
+            } as f64),
+            Metric::Open => Some(edges.iter().map(|&e| self.outcome.open[e]).sum::<u64>() as f64),
+            Metric::Attempts => Some(count.attempts as f64),
+            Metric::Retries => Some(count.retries as f64),
+            Metric::AttemptsPerCall => ratio(count.attempts as f64, count.calls as f64),
+            Metric::Mean => ratio(count.latency_ns as f64 / 1e9, ended as f64),
+            Metric::BreakerOpen => self.breaker_open(&edges),
+            metric => self.duration(metric, &edges),
+        }
+    }
+
+    /// Over windows, the largest percentile of any window and edge: that of all of them is no larger.
+    fn duration(&self, metric: Metric, edges: &[usize]) -> Option<f64> {
+        let Some(windows) = &self.windows else {
+            let mut all = self.outcome.latency[*edges.first()?].calls.clone();
+            for &edge in &edges[1..] {
+                // Both grow as needed and have the same digits.
+                let _ = all.add(&self.outcome.latency[edge].calls);
+            }
+            return quantile(metric, &all);
+        };
+        let seen = windows
+            .iter()
+            .flat_map(|w| edges.iter().filter_map(|&edge| w.latency[edge]));
+        let longest = seen.map(|latency| match metric {
+            Metric::P50 => latency.p50,
+            Metric::P99 => latency.p99,
+            _ => latency.max,
+        });
+        Some(longest.max()? as f64 / 1e9)
+    }
+
+    fn breaker_open(&self, edges: &[usize]) -> Option<f64> {
+        let measured: Vec<&Window> = match &self.windows {
+            Some(windows) => windows.clone(),
+            None => {
+                let from = self.outcome.measured_from;
+                self.outcome
+                    .windows
+                    .iter()
+                    .filter(|w| w.start >= from)
+                    .collect()
+            }
+        };
+        let gauges = || {
+            measured
+                .iter()
+                .flat_map(|w| edges.iter().map(|&edge| w.edges[edge]))
+        };
+        let open: f64 = gauges().map(|gauge| f64::from(gauge.breakers_open)).sum();
+        ratio(open, gauges().map(|gauge| f64::from(gauge.breakers)).sum())
+    }
+
+    fn of_service(&self, index: usize) -> Option<f64> {
+        let count: &ServiceCount = &self.counts.services[index];
+        let timed = &self.timed.services[index];
+        let nanos = self.seconds * 1e9;
+        let service = &self.scenario.services[index];
+        match self.promise.metric {
+            Metric::Attempts => Some(count.arrived as f64),
+            Metric::Retries => Some((count.arrived - count.arrived_first) as f64),
+            Metric::Amplification => {
+                let top = self.scenario.edges.iter().zip(&self.counts.edges);
+                let top = top.filter(|(edge, _)| matches!(edge.caller, Caller::Client(_)));
+                let calls: u64 = top.map(|(_, count)| count.calls).sum();
+                ratio(count.arrived as f64, calls as f64)
+            }
+            Metric::Utilisation => {
+                let workers = f64::from(service.concurrency?) * f64::from(service.replicas);
+                ratio(timed.busy_ns as f64, workers * nanos)
+            }
+            Metric::Wasted => ratio(
+                (timed.wasted_ns + timed.discarded_ns) as f64,
+                timed.busy_ns as f64,
+            ),
+            Metric::Served => Some(count.served as f64),
+            Metric::Shed => Some((count.shed_full + count.shed_expired) as f64),
+            Metric::Late => Some(count.late as f64),
+            Metric::Cancelled => Some(count.cancelled as f64),
+            Metric::QueueMean => ratio(timed.queue_ns as f64, nanos),
+            Metric::QueueMax => {
+                let from = self.outcome.measured_from;
+                let all = || self.outcome.windows.iter().filter(move |w| w.end > from);
+                let seen: Vec<&Window> = self.windows.clone().unwrap_or_else(|| all().collect());
+                seen.iter()
+                    .map(|w| w.services[index].queue_max)
+                    .max()
+                    .map(|max| max as f64)
+            }
+            metric => quantile(metric, &self.outcome.sojourn[index]),
+        }
+    }
+}
+
+/// In seconds.
+fn quantile(metric: Metric, histogram: &Histogram<u64>) -> Option<f64> {
+    if histogram.is_empty() {
+        return None;
+    }
+    let nanos = match metric {
+        Metric::Mean => return Some(histogram.mean() / 1e9),
+        Metric::P50 => histogram.value_at_quantile(0.5),
+        Metric::P90 => histogram.value_at_quantile(0.9),
+        Metric::P99 => histogram.value_at_quantile(0.99),
+        Metric::P999 => histogram.value_at_quantile(0.999),
+        _ => histogram.max(),
+    };
+    Some(nanos as f64 / 1e9)
+}
+
+fn ratio(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| part / whole)
+}

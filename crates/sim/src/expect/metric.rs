@@ -1,0 +1,184 @@
+//! What can be promised.
+
+use std::fmt;
+
+/// What a metric's numbers are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A number of things.
+    Count,
+    /// A part of a whole, 0 to 1.
+    Share,
+    /// Things per second.
+    Rate,
+    /// Seconds.
+    Time,
+    /// How many of one per other.
+    Factor,
+    /// One of [`Verdict::NAMES`](crate::verdict::Verdict::NAMES), by its index.
+    Verdict,
+}
+
+impl Unit {
+    /// What a value must look like.
+    pub(super) const fn example(self) -> &'static str {
+        match self {
+            Unit::Count => "a whole number such as 64",
+            Unit::Share => "a share such as 99% or 0.99",
+            Unit::Rate => "a rate such as 95/s",
+            Unit::Time => "a length of time such as 250ms",
+            Unit::Factor => "a number such as 1.2",
+            Unit::Verdict => "`healthy`, `degraded`, `recovered` or `metastable`",
+        }
+    }
+
+    /// `value` as people write it.
+    #[must_use]
+    pub fn show(self, value: f64) -> String {
+        struct Rounded(f64);
+        impl fmt::Display for Rounded {
+            /// Four significant digits at most, without trailing zeros.
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let mut decimals = 3;
+                let mut bound = 10.0;
+                while decimals > 0 && self.0.abs() >= bound {
+                    decimals -= 1;
+                    bound *= 10.0;
+                }
+                let text = format!("{:.decimals$}", self.0);
+                let text = if text.contains('.') {
+                    text.trim_end_matches('0').trim_end_matches('.')
+                } else {
+                    &text
+                };
+                f.write_str(text)
+            }
+        }
+        match self {
+            Unit::Count if value.fract() == 0.0 => format!("{value}"),
+            Unit::Count | Unit::Factor => Rounded(value).to_string(),
+            Unit::Share => format!("{}%", Rounded(value * 100.0)),
+            Unit::Rate => format!("{}/s", Rounded(value)),
+            Unit::Time if value == 0.0 => "0s".into(),
+            Unit::Time if value < 0.001 => format!("{}us", Rounded(value * 1e6)),
+            Unit::Time if value < 1.0 => format!("{}ms", Rounded(value * 1e3)),
+            Unit::Time => format!("{}s", Rounded(value)),
+            Unit::Verdict => {
+                let names = crate::verdict::Verdict::NAMES;
+                names.get(value as usize).copied().unwrap_or("none").into()
+            }
+        }
+    }
+}
+
+/// What a metric may be of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// The calls of a client, of an edge `caller -> service`, or of all clients if nothing is named.
+    Calls,
+    /// What a service does.
+    Service,
+    /// Either: sent by a client or over an edge, or reaching a service.
+    CallsOrService,
+    /// The run as a whole; nothing is named.
+    Run,
+}
+
+macro_rules! metrics {
+    ($($(#[doc = $doc:literal])* $metric:ident $name:literal $unit:ident $of:ident;)*) => {
+        /// What can be promised. Each holds over the measured time or, with `from` and `to`, over the windows
+        /// between the two.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Metric { $($(#[doc = $doc])* $metric,)* }
+
+        impl Metric {
+            /// All of them, in the order they are documented in.
+            pub const ALL: &'static [Metric] = &[$(Metric::$metric,)*];
+
+            /// The word in a promise.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Metric::$metric => $name,)* }
+            }
+
+            /// What its numbers are.
+            #[must_use]
+            pub const fn unit(self) -> Unit {
+                match self { $(Metric::$metric => Unit::$unit,)* }
+            }
+
+            /// What it may be of.
+            #[must_use]
+            pub const fn of(self) -> Of {
+                match self { $(Metric::$metric => Of::$of,)* }
+            }
+
+            /// What it is.
+            #[must_use]
+            pub fn doc(self) -> &'static str {
+                match self { $(Metric::$metric => concat!($($doc, "\n"),*).trim(),)* }
+            }
+        }
+    };
+}
+
+metrics! {
+    /// Healthy, degraded, recovered or metastable.
+    Verdict "verdict" Verdict Run;
+    /// From the end of the trigger until all was well for good; a run that never was breaks the promise.
+    RecoveryTime "recovery_time" Time Run;
+    /// Logical calls begun.
+    Calls "calls" Count Calls;
+    /// Calls answered well and in time, of those that ended.
+    SuccessRate "success_rate" Share Calls;
+    /// Calls answered well and in time.
+    Goodput "goodput" Rate Calls;
+    /// Logical calls begun, per second: the load offered.
+    Load "load" Rate Calls;
+    /// Calls given up; with a second name, for that reason: `stopped(web, budget_empty)`.
+    Stopped "stopped" Count Calls;
+    /// Calls whose last attempt failed; with a second name, in that way: `failures(web, timeout)`.
+    Failures "failures" Count Calls;
+    /// Calls still open when the drain ended.
+    Open "open" Count Calls;
+    /// Attempts, first ones included: sent by a client or over an edge, or reaching a service.
+    Attempts "attempts" Count CallsOrService;
+    /// Attempts that were not the first of their call: sent, or reaching a service.
+    Retries "retries" Count CallsOrService;
+    /// Attempts sent ÷ calls begun.
+    AttemptsPerCall "attempts_per_call" Factor Calls;
+    /// Mean duration of calls, however they ended; of jobs answered, for a service.
+    Mean "mean" Time CallsOrService;
+    /// Median duration of calls, however they ended; of the time inside of jobs answered, for a service. With
+    /// `from` and `to`: the largest of the windows in between.
+    P50 "p50" Time CallsOrService;
+    /// 90th percentile, likewise.
+    P90 "p90" Time CallsOrService;
+    /// 99th percentile, likewise.
+    P99 "p99" Time CallsOrService;
+    /// 99.9th percentile, likewise.
+    P999 "p99.9" Time CallsOrService;
+    /// Longest, likewise.
+    Max "max" Time CallsOrService;
+    /// Calling processes whose breaker is open, of those that have one, mean over ends of windows.
+    BreakerOpen "breaker_open" Share Calls;
+    /// Attempts reaching the service ÷ logical calls begun by clients.
+    Amplification "amplification" Factor Service;
+    /// Worker time spent ÷ worker time there is.
+    Utilisation "utilisation" Share Service;
+    /// Worker time spent on answers that nobody waited for ÷ worker time spent.
+    Wasted "wasted" Share Service;
+    /// Jobs answered well.
+    Served "served" Count Service;
+    /// Attempts refused since the waiting room was full, and jobs dropped from it since their deadline had
+    /// passed.
+    Shed "shed" Count Service;
+    /// Jobs answered after their caller had left.
+    Late "late" Count Service;
+    /// Jobs cancelled because their caller had left.
+    Cancelled "cancelled" Count Service;
+    /// The most jobs that waited at once, all replicas.
+    QueueMax "queue_max" Count Service;
+    /// Jobs waiting, mean over time, all replicas.
+    QueueMean "queue_mean" Factor Service;
+}

@@ -1,0 +1,121 @@
+//! What a scenario promises, and whether a run kept it.
+//!
+//! `metric(target) op value [from T] [to T]`, such as `amplification(api) <= 1.2`,
+//! `success_rate(web) >= 99% from 60s to 120s`, `stopped(web -> api, budget_empty) == 0`,
+//! `verdict == recovered`.
+
+mod evaluate;
+mod metric;
+mod parse;
+
+use seawall::{FailureKind, Stopped, Time};
+
+pub use evaluate::{Checked, evaluate};
+pub use metric::{Metric, Of, Unit};
+pub(crate) use parse::parse;
+
+use crate::scenario::model::Caller;
+
+/// One promise.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expectation {
+    /// As written.
+    pub text: String,
+    /// What is promised about.
+    pub metric: Metric,
+    /// Of what.
+    pub target: Target,
+    /// Of which kind only, where a metric has kinds.
+    pub kind: Option<Kind>,
+    /// How the two compare.
+    pub comparison: Comparison,
+    /// With what: seconds, shares, per second, or the index of a verdict.
+    pub value: f64,
+    /// Only windows that begin no earlier.
+    pub from: Option<Time>,
+    /// Only windows that end no later.
+    pub to: Option<Time>,
+}
+
+/// What a promise is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The run as a whole; of calls, those of all clients.
+    Run,
+    /// The calls of `clients[.0]`.
+    Client(u32),
+    /// `services[.0]`.
+    Service(u32),
+    /// The calls of a caller to `services[.1]`, under whatever policy.
+    Edge(Caller, u32),
+}
+
+/// A kind of ending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// An index in [`Stopped::NAMES`].
+    Stopped(usize),
+    /// The failure of the last attempt.
+    Failed(FailureKind),
+}
+
+impl Kind {
+    pub(super) fn named(metric: Metric, name: &str) -> Option<Kind> {
+        match metric {
+            Metric::Stopped => Stopped::NAMES
+                .iter()
+                .position(|known| *known == name)
+                .map(Kind::Stopped),
+            Metric::Failures => {
+                let kinds = FailureKind::ALL.iter().copied();
+                kinds
+                    .into_iter()
+                    .find(|kind| kind.name() == name)
+                    .map(Kind::Failed)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// How an actual value must compare with the promised one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// `<`
+    Below,
+    /// `<=`
+    AtMost,
+    /// `>`
+    Above,
+    /// `>=`
+    AtLeast,
+    /// `==`
+    Equal,
+    /// `!=`
+    Unequal,
+}
+
+impl Comparison {
+    /// Longer signs first.
+    pub(super) const SIGNS: [(&'static str, Comparison); 6] = [
+        ("<=", Comparison::AtMost),
+        (">=", Comparison::AtLeast),
+        ("==", Comparison::Equal),
+        ("!=", Comparison::Unequal),
+        ("<", Comparison::Below),
+        (">", Comparison::Above),
+    ];
+
+    /// Whether `actual` compares so with `promised`.
+    #[must_use]
+    pub fn holds(self, actual: f64, promised: f64) -> bool {
+        match self {
+            Comparison::Below => actual < promised,
+            Comparison::AtMost => actual <= promised,
+            Comparison::Above => actual > promised,
+            Comparison::AtLeast => actual >= promised,
+            Comparison::Equal => actual == promised,
+            Comparison::Unequal => actual != promised,
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! What can be said about a scenario before it runs: who calls whom, and how much one call can become.
+
+use seawall::Span;
+
+use super::model::{Caller, Edge, Scenario};
+use crate::step::{Instr, Pc};
+
+/// Bounds that hold whatever happens during a run.
+#[derive(Clone, Debug)]
+pub struct Topology {
+    /// By call site: the most attempts one call there can cause at each service (by index), all layers
+    /// below included. Infinite where a policy sets no limit.
+    ///
+    /// The product of the attempts of each layer on the way down, summed over the calls of a program
+    /// (`repeat` as often as it says, of the arms of a `choose` the worst).
+    pub attempts_per_call: Vec<Vec<f64>>,
+    /// By service: the most attempts that one call of a client can cause there, the worst over all call
+    /// sites of clients. No run's amplification is higher.
+    pub worst_amplification: Vec<f64>,
+    /// By edge: the longest a call can take until it is given up; `None` is for ever.
+    pub deadlines: Vec<Option<Span>>,
+}
+
+impl Topology {
+    /// Works it out.
+    #[must_use]
+    pub fn of(scenario: &Scenario) -> Topology {
+        let mut work = Work {
+            scenario,
+            blocks: vec![None; scenario.code.instrs.len()],
+            sites: vec![None; scenario.sites.len()],
+        };
+        let sites = 0..scenario.sites.len() as u32;
+        let attempts_per_call: Vec<Vec<f64>> = sites.map(|site| work.site(site)).collect();
+        let mut worst = vec![0.0; scenario.services.len()];
+        for (site, attempts) in scenario.sites.iter().zip(&attempts_per_call) {
+            if let Caller::Client(_) = scenario.edges[site.edge as usize].caller {
+                raise(&mut worst, attempts);
+            }
+        }
+        Topology {
+            attempts_per_call,
+            worst_amplification: worst,
+            deadlines: deadlines(scenario),
+        }
+    }
+}
+
+struct Work<'a> {
+    scenario: &'a Scenario,
+    /// By address: what running on from there can cause.
+    blocks: Vec<Option<Vec<f64>>>,
+    /// By call site.
+    sites: Vec<Option<Vec<f64>>>,
+}
+
+impl Work<'_> {
+    /// What one call at a site can cause: its attempts, and what each of them can cause below.
+    fn site(&mut self, site: u32) -> Vec<f64> {
+        if let Some(known) = &self.sites[site as usize] {
+            return known.clone();
+        }
+        let call = self.scenario.sites[site as usize];
+        let Edge {
+            service, policy, ..
+        } = self.scenario.edges[call.edge as usize];
+        let policy = &self.scenario.policies[policy as usize].policy;
+        let attempts = match policy.spec().retry.max_attempts {
+            u32::MAX => f64::INFINITY,
+            limit => f64::from(limit),
+        };
+        let service = service as usize;
+        let entry = self.scenario.services[service].operations[call.operation as usize].entry;
+        let mut caused = self.block(entry);
+        caused[service] += 1.0;
+        scale(&mut caused, attempts);
+        self.sites[site as usize] = Some(caused.clone());
+        caused
+    }
+
+    fn block(&mut self, entry: Pc) -> Vec<f64> {
+        if let Some(known) = &self.blocks[entry.0 as usize] {
+            return known.clone();
+        }
+        let mut caused = vec![0.0; self.scenario.services.len()];
+        let mut pc = entry;
+        loop {
+            let code = &self.scenario.code;
+            let next = Pc(pc.0 + 1);
+            pc = match code.instrs[pc.0 as usize] {
+                Instr::Work(_) | Instr::Delay(_) | Instr::Respond(_) => next,
+                Instr::Call(site) => {
+                    add(&mut caused, &self.site(site));
+                    next
+                }
+                Instr::Parallel { first, count } => {
+                    for &branch in code.branches_of(first, count) {
+                        add(&mut caused, &self.block(branch));
+                    }
+                    next
+                }
+                Instr::Repeat { times, body } => {
+                    let mut body = self.block(body);
+                    scale(&mut body, f64::from(times));
+                    add(&mut caused, &body);
+                    next
+                }
+                Instr::Choose { first, count } => {
+                    // Each arm jumps to what follows, so an arm's block is all the rest.
+                    let mut worst = vec![0.0; caused.len()];
+                    for &(_, arm) in code.arms_of(first, count) {
+                        raise(&mut worst, &self.block(arm));
+                    }
+                    add(&mut caused, &worst);
+                    break;
+                }
+                Instr::Jump(to) => to,
+                Instr::End => break,
+            }
+        }
+        self.blocks[entry.0 as usize] = Some(caused.clone());
+        caused
+    }
+}
+
+fn add(sum: &mut [f64], other: &[f64]) {
+    sum.iter_mut()
+        .zip(other)
+        .for_each(|(sum, other)| *sum += other);
+}
+
+fn raise(most: &mut [f64], other: &[f64]) {
+    most.iter_mut()
+        .zip(other)
+        .for_each(|(most, other)| *most = most.max(*other));
+}
+
+/// Nothing stays nothing, even infinitely often.
+fn scale(all: &mut [f64], factor: f64) {
+    all.iter_mut()
+        .filter(|value| **value > 0.0)
+        .for_each(|value| *value *= factor);
+}
+
+/// The longest deadline of each edge: its own, or an earlier one its caller passes on.
+fn deadlines(scenario: &Scenario) -> Vec<Option<Span>> {
+    let spec = |edge: &Edge| scenario.policies[edge.policy as usize].policy.spec();
+    let mut longest: Vec<Option<Span>> = vec![None; scenario.edges.len()];
+    // Calls go in no circle among operations, but services may call each other; as many rounds as there
+    // are edges pass on every deadline there is.
+    for _ in 0..scenario.edges.len() {
+        let before = longest.clone();
+        for (index, edge) in scenario.edges.iter().enumerate() {
+            let passed_on = match edge.caller {
+                Caller::Client(_) => None,
+                Caller::Service(caller) => {
+                    let above = scenario.edges.iter().zip(&before);
+                    let above = above.filter(|(above, _)| above.service == caller);
+                    // The longest of them, and none at all if one is for ever or not passed on.
+                    let all: Option<Vec<Span>> = above
+                        .map(|(above, deadline)| {
+                            deadline.filter(|_| spec(above).deadline.propagate)
+                        })
+                        .collect();
+                    all.and_then(|all| all.into_iter().max())
+                }
+            };
+            let own = spec(edge).deadline;
+            let inherited = passed_on
+                .filter(|_| own.inherit)
+                .map(|span| span.minus(own.slack));
+            longest[index] = match (own.limit, inherited) {
+                (Some(limit), Some(inherited)) => Some(limit.min(inherited)),
+                (one, other) => one.or(other).or(own.default),
+            };
+        }
+        if longest == before {
+            break;
+        }
+    }
+    longest
+}

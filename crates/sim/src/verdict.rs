@@ -1,0 +1,333 @@
+//! What kind of story a run was: did the world stay well, come back, or stay down?
+//!
+//! The rule looks at **goodput**: calls of the clients answered well and in time. It compares it with what
+//! was to be **expected** in the same time: the goodput before the trigger (the *baseline*) or, if that is
+//! less, the share of the load offered that was answered well before the trigger. A client that loops offers
+//! less when it is kept waiting, so for it only the baseline counts. Without a time before the trigger all of
+//! the load offered was to be answered well.
+//!
+//! * The **trigger** lasts from the begin of the first fault to the end of the last (`run.trigger` if the
+//!   scenario says so itself). A kill switch is a remedy, not a trigger.
+//! * Windows after the warm-up are looked at in **blocks**: so many windows, beginning at each window in
+//!   turn, that chance alone does not take 5 % off a block. With a share `p` of calls answered well before
+//!   the trigger, 100 + 6400 (1 − p) calls make 5 % four standard deviations of a binomial count; where a
+//!   client loops, 6400 calls, as for a Poisson count. A block is never more than a quarter of the run.
+//! * A block is **bad** if its goodput is below 95 % of what was to be expected in it.
+//!
+//! Then the run was
+//!
+//! * **healthy** if no block from the begin of the trigger on is bad; without a trigger, if 95 % of all
+//!   calls were answered well;
+//! * **recovered** after *x* if there are bad blocks, but none that begins later than *x* after the end of
+//!   the trigger (0 s if all were over with it);
+//! * **metastable** if the last block is still bad though the trigger has been over for ten windows or more;
+//! * **degraded** otherwise: bad while a trigger lasts that never ends, too little time after it to tell, or
+//!   not well to begin with (below 95 % of the load offered before the trigger, or without one).
+
+use std::fmt;
+
+use seawall::{Span, Time};
+
+use crate::metrics::{Outcome, Window};
+use crate::scenario::model::{Caller, FaultKind, Scenario, Source};
+
+/// Below this share of what was to be expected, goodput is bad.
+const ENOUGH: f64 = 0.95;
+/// So many windows after the trigger make a state last.
+const LASTING: usize = 10;
+
+/// What kind of story a run was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing to be seen of a disturbance.
+    Healthy,
+    /// Not well, and neither of the two below.
+    Degraded,
+    /// Disturbed, and well again by itself.
+    Recovered {
+        /// From the end of the trigger until it was well for good.
+        after: Span,
+    },
+    /// The trigger is gone and the world is still down.
+    Metastable,
+}
+
+impl Verdict {
+    /// The words used in promises and reports, by [`Verdict::index`].
+    pub const NAMES: [&'static str; 4] = ["healthy", "degraded", "recovered", "metastable"];
+
+    /// Position in [`Verdict::NAMES`].
+    #[must_use]
+    pub const fn index(self) -> usize {
+        match self {
+            Verdict::Healthy => 0,
+            Verdict::Degraded => 1,
+            Verdict::Recovered { .. } => 2,
+            Verdict::Metastable => 3,
+        }
+    }
+
+    /// The word used in promises and reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        Verdict::NAMES[self.index()]
+    }
+
+    /// How long it took from the end of the trigger until all was well for good; `None`: it never was.
+    #[must_use]
+    pub const fn recovery(self) -> Option<Span> {
+        match self {
+            Verdict::Healthy => Some(Span::ZERO),
+            Verdict::Recovered { after } => Some(after),
+            Verdict::Degraded | Verdict::Metastable => None,
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Verdict::Recovered { after } => write!(f, "recovered after {after}"),
+            other => f.write_str(other.name()),
+        }
+    }
+}
+
+/// When the world is disturbed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trigger {
+    /// When it begins.
+    pub begin: Time,
+    /// When it is over; `None`: never.
+    pub end: Option<Time>,
+}
+
+impl Trigger {
+    /// When `scenario` disturbs its world; `None`: not at all.
+    #[must_use]
+    pub fn of(scenario: &Scenario) -> Option<Trigger> {
+        if let Some((begin, end)) = scenario.run.trigger {
+            return Some(Trigger {
+                begin,
+                end: Some(end),
+            });
+        }
+        let faults = scenario.faults.iter();
+        faults
+            .filter(|fault| !matches!(fault.kind, FaultKind::KillSwitch { .. }))
+            .fold(None, |trigger: Option<Trigger>, fault| {
+                let (begin, end) = (fault.at, fault.until);
+                Some(match trigger {
+                    None => Trigger { begin, end },
+                    Some(known) => Trigger {
+                        begin: known.begin.min(begin),
+                        end: known.end.zip(end).map(|(a, b)| a.max(b)),
+                    },
+                })
+            })
+    }
+}
+
+/// A verdict and what it rests on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Judgement {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// When the world was disturbed, if it was.
+    pub trigger: Option<Trigger>,
+    /// Goodput before the trigger, calls per second; `None`: there was no such time.
+    pub baseline: Option<f64>,
+    /// Windows in a block.
+    pub block: usize,
+}
+
+/// Judges a run.
+#[must_use]
+pub fn judge(scenario: &Scenario, outcome: &Outcome) -> Judgement {
+    let trigger = Trigger::of(scenario);
+    let series = Series::of(scenario, outcome, trigger);
+    Judgement {
+        verdict: series.verdict(trigger),
+        trigger,
+        baseline: series.baseline,
+        block: series.block,
+    }
+}
+
+/// Goodput and what was to be expected, window by window after the warm-up.
+struct Series {
+    points: Vec<Point>,
+    /// Goodput before the trigger, per second.
+    baseline: Option<f64>,
+    /// Whether the world was well before the trigger.
+    well_before: bool,
+    block: usize,
+}
+
+struct Point {
+    start: Time,
+    good: f64,
+    expected: f64,
+    offered: f64,
+}
+
+/// Calls of one client: begun, answered well, ended.
+#[derive(Clone, Copy, Debug, Default)]
+struct Calls {
+    begun: f64,
+    good: f64,
+    ended: f64,
+}
+
+impl Calls {
+    fn of(scenario: &Scenario, window: &Window, client: usize) -> Calls {
+        let mut calls = Calls::default();
+        for (edge, count) in scenario.edges.iter().zip(&window.counts.edges) {
+            if edge.caller == Caller::Client(client as u32) {
+                calls.begun += count.calls as f64;
+                calls.good += count.ok as f64;
+                calls.ended += (count.ok + count.failed_calls()) as f64;
+            }
+        }
+        calls
+    }
+}
+
+impl Series {
+    fn of(scenario: &Scenario, outcome: &Outcome, trigger: Option<Trigger>) -> Series {
+        let warm = Time::ZERO.after(scenario.run.warmup);
+        let windows: Vec<&Window> = outcome.windows.iter().filter(|w| w.start >= warm).collect();
+        let before: Vec<&&Window> = windows
+            .iter()
+            .filter(|w| trigger.is_some_and(|t| w.end <= t.begin))
+            .collect();
+        let seconds: f64 = before
+            .iter()
+            .map(|w| w.end.since(w.start).as_secs_f64())
+            .sum();
+
+        let mut points: Vec<Point> = windows
+            .iter()
+            .map(|w| Point {
+                start: w.start,
+                good: 0.0,
+                expected: 0.0,
+                offered: 0.0,
+            })
+            .collect();
+        let mut whole_before = Calls::default();
+        for (index, client) in scenario.clients.iter().enumerate() {
+            let mut usual = Calls::default();
+            for window in &before {
+                let calls = Calls::of(scenario, window, index);
+                usual.begun += calls.begun;
+                usual.good += calls.good;
+                usual.ended += calls.ended;
+            }
+            whole_before.begun += usual.begun;
+            whole_before.good += usual.good;
+            whole_before.ended += usual.ended;
+            let loops = matches!(client.source, Source::Loop { .. });
+            let share = if usual.ended > 0.0 {
+                usual.good / usual.ended
+            } else {
+                1.0
+            };
+            for (point, window) in points.iter_mut().zip(&windows) {
+                let calls = Calls::of(scenario, window, index);
+                let length = window.end.since(window.start).as_secs_f64();
+                point.good += calls.good;
+                point.offered += calls.begun;
+                point.expected += if before.is_empty() {
+                    calls.begun
+                } else if loops {
+                    usual.good / seconds * length
+                } else {
+                    (usual.good / seconds * length).min(calls.begun * share)
+                };
+            }
+        }
+        let loops = scenario
+            .clients
+            .iter()
+            .any(|c| matches!(c.source, Source::Loop { .. }));
+        let share = if whole_before.ended > 0.0 {
+            whole_before.good / whole_before.ended
+        } else {
+            ENOUGH
+        };
+        let needed = if loops {
+            6400.0
+        } else {
+            100.0 + 6400.0 * (1.0 - share)
+        };
+        let expected: f64 = points.iter().map(|point| point.expected).sum();
+        let per_window = expected / points.len().max(1) as f64;
+        let block = (needed / per_window).ceil().min(points.len() as f64 / 4.0);
+        Series {
+            baseline: (!before.is_empty()).then(|| whole_before.good / seconds),
+            well_before: whole_before.good >= ENOUGH * whole_before.begun,
+            block: (block as usize).max(1),
+            points,
+        }
+    }
+
+    /// Whether the block that begins at window `index` is bad; the last blocks are shorter.
+    fn bad(&self, index: usize) -> bool {
+        let block = &self.points[index..(index + self.block).min(self.points.len())];
+        let good: f64 = block.iter().map(|point| point.good).sum();
+        let expected: f64 = block.iter().map(|point| point.expected).sum();
+        good < ENOUGH * expected
+    }
+
+    /// The beginnings of all whole blocks, at least one if there is any window at all.
+    fn blocks(&self) -> std::ops::Range<usize> {
+        let whole = (self.points.len() + 1).saturating_sub(self.block);
+        0..whole.max(self.points.len().min(1))
+    }
+
+    fn verdict(&self, trigger: Option<Trigger>) -> Verdict {
+        let Some(trigger) = trigger else {
+            let good: f64 = self.points.iter().map(|point| point.good).sum();
+            let offered: f64 = self.points.iter().map(|point| point.offered).sum();
+            let well = good >= ENOUGH * offered;
+            return if well {
+                Verdict::Healthy
+            } else {
+                Verdict::Degraded
+            };
+        };
+        let from = |time: Time| self.points.partition_point(|point| point.start < time);
+        let blocks = self.blocks();
+        let disturbed = blocks
+            .clone()
+            .skip(from(trigger.begin))
+            .any(|i| self.bad(i));
+        let unless_ill = |verdict| {
+            if self.well_before {
+                verdict
+            } else {
+                Verdict::Degraded
+            }
+        };
+        if !disturbed {
+            return unless_ill(Verdict::Healthy);
+        }
+        let Some(end) = trigger.end else {
+            return Verdict::Degraded;
+        };
+        let after = from(end);
+        match blocks.clone().skip(after).rev().find(|&i| self.bad(i)) {
+            None if after >= blocks.end => Verdict::Degraded,
+            None => unless_ill(Verdict::Recovered { after: Span::ZERO }),
+            Some(last_bad) if last_bad + 1 < blocks.end => {
+                let well = self.points[last_bad + 1].start;
+                unless_ill(Verdict::Recovered {
+                    after: well.since(end),
+                })
+            }
+            Some(_) if self.points.len() - after >= LASTING => Verdict::Metastable,
+            Some(_) => Verdict::Degraded,
+        }
+    }
+}
