@@ -55,6 +55,7 @@ pub fn run(scenario: &Scenario, calls: impl Fn(u64) -> (u64, u64)) -> Outcome {
         events: 0,
         trajectory: 0,
         calls_in_flight_max: 0,
+        log: Default::default(),
     }
 }
 
