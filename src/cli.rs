@@ -43,6 +43,9 @@ pub enum Command {
     /// Run a scenario and write its results
     #[command(after_long_help = RUN_EXAMPLES)]
     Run(Run),
+    /// Check a scenario as strictly as `run` does, and show what it comes down to
+    #[command(after_long_help = CHECK_EXAMPLES)]
+    Check(Check),
     /// Print the JSON Schema of scenario files (or of experiment files)
     Schema {
         /// Which files it describes
@@ -91,6 +94,16 @@ pub struct Run {
     pub no_plots: bool,
 }
 
+/// Check a scenario.
+#[derive(Debug, Args)]
+pub struct Check {
+    /// A scenario (.yaml, .toml, .json), or the name of a model that comes with the program
+    pub file: PathBuf,
+    /// Use another value than the scenario says; may be given several times
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub overrides: Vec<String>,
+}
+
 /// What to print on standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
@@ -119,6 +132,12 @@ Examples:
       try another value without editing the file
   retrystorm run my.yaml --format json | jq .figures.run.goodput_per_s
       numbers for a script; nothing but the JSON is on standard output";
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  retrystorm check my.yaml
+      every problem at once as file:line:col, or what the scenario comes down to
+  retrystorm check my.yaml --set clients.web.arrivals.poisson=2000/s";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:

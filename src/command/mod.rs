@@ -1,5 +1,6 @@
 //! One file per verb.
 
+mod check;
 mod completions;
 mod list;
 mod run;
@@ -17,6 +18,7 @@ use crate::error::Error;
 pub fn execute(cli: &Cli, arguments: &[String]) -> Result<u8, Error> {
     match &cli.command {
         Command::Run(run) => run::run(run, cli.talk, arguments),
+        Command::Check(check) => check::check(check, cli.talk),
         Command::Schema { of } => schema::schema(*of),
         Command::List { format } => list::list(*format, cli.talk),
         Command::Completions { shell } => completions::completions(*shell),

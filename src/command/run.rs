@@ -17,7 +17,7 @@ use crate::report::style::Style;
 use crate::report::summary::Summary;
 use crate::report::{Report, csv, folder, json, terminal};
 use crate::shipped::Folder;
-use crate::story::Story;
+use crate::story::{Story, promises};
 
 pub(super) fn run(run: &Run, talk: Talk, arguments: &[String]) -> Result<u8, Error> {
     let input = Input::open(&run.file, Folder::Models)?;
@@ -44,13 +44,13 @@ pub(super) fn run(run: &Run, talk: Talk, arguments: &[String]) -> Result<u8, Err
     }
 
     let summary = Summary::of(&scenario, &outcomes);
-    let promises: Vec<crate::report::Promise> = Vec::new();
+    let promises = promises(&scenario, &outcomes);
     let report = Report {
         name: &input.name,
         scenario: &scenario,
         outcomes: &outcomes,
         summary: &summary,
-        story: &Story::of(&scenario, &outcomes),
+        story: &Story::of(&scenario, &outcomes, &summary),
         promises: &promises,
         asked: seeds.len(),
         interrupted: outcomes.len() < seeds.len(),

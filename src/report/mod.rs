@@ -15,7 +15,7 @@ use sim::metrics::Outcome;
 use sim::scenario::model::Scenario;
 
 use crate::number;
-use crate::story::Story;
+use crate::story::{Promise, Story};
 use summary::Summary;
 
 /// A run as it is reported on.
@@ -37,17 +37,6 @@ pub struct Report<'a> {
     pub asked: usize,
     /// Whether Ctrl-C ended the run before they were all done.
     pub interrupted: bool,
-}
-
-/// A promise of the scenario, and what became of it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Promise {
-    /// As written.
-    pub text: String,
-    /// Whether it was kept.
-    pub kept: bool,
-    /// What was observed, for people.
-    pub actual: String,
 }
 
 impl Report<'_> {

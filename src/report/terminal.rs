@@ -158,12 +158,8 @@ impl Lines {
             self.line(&format!("  {:9} {line}", "fault"));
         }
         for fault in scenario.faults.iter().take(4) {
-            let from = number::duration(fault.at.0 as f64 / 1e9);
-            let until = match fault.until {
-                Some(t) => format!("from {from} to {}", number::duration(t.0 as f64 / 1e9)),
-                None => format!("from {from} on"),
-            };
-            let words = format!("  {:9} {}, {until}", "", wording::fault(scenario, fault));
+            let words = wording::fault(scenario, fault);
+            let words = format!("  {:9} {words}, {}", "", wording::when(fault));
             self.line(&self.style.dim(&words));
         }
         self.line("");
@@ -381,10 +377,9 @@ pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Promise;
     use crate::report::summary::Summary;
     use crate::sample;
-    use crate::story::Story;
+    use crate::story::{Promise, Story};
 
     fn printed(replications: u64) -> String {
         let scenario = sample::scenario();
@@ -404,6 +399,7 @@ mod tests {
             story: &Story {
                 tone: Tone::Bad,
                 sentence: "It went down and stayed down. ".repeat(5),
+                judgements: Vec::new(),
             },
             promises: &[
                 promise("amplification(db) <= 1.2", false),

@@ -1,5 +1,11 @@
 //! How the things of a scenario are called in reports.
 
+mod policy;
+
+pub use policy::policy;
+
+use seawall::{Span, Time};
+use sim::arrivals::Arrivals;
 use sim::scenario::model::{Caller, Edge, Fault, FaultKind, Scenario};
 
 use crate::number;
@@ -70,5 +76,29 @@ pub fn fault(scenario: &Scenario, fault: &Fault) -> String {
                 scenario.policies[*policy as usize].name
             )
         }
+    }
+}
+
+/// When a fault acts: `60 s to 65 s`, `from 60 s on`.
+#[must_use]
+pub fn when(fault: &Fault) -> String {
+    let at = |time: Time| number::duration(time.0 as f64 / 1e9);
+    match fault.until {
+        Some(until) => format!("{} to {}", at(fault.at), at(until)),
+        None => format!("from {} on", at(fault.at)),
+    }
+}
+
+/// An arrival process and its rate over a run of `duration`: `Poisson, 900 /s`.
+#[must_use]
+pub fn arrivals(arrivals: &Arrivals, duration: Span) -> String {
+    let expected = arrivals.expected(Time::ZERO, Time::ZERO.after(duration));
+    let rate = number::rate(expected / duration.as_secs_f64());
+    match arrivals {
+        Arrivals::Poisson { .. } => format!("Poisson, {rate}"),
+        Arrivals::Paced { .. } => format!("evenly paced, {rate}"),
+        Arrivals::Renewal { .. } => format!("independent gaps, {rate}"),
+        Arrivals::Profile { .. } => format!("a profile, {rate} on average"),
+        Arrivals::Trace(_) => format!("a recorded trace, {rate} on average"),
     }
 }

@@ -1,0 +1,223 @@
+//! `retrystorm check`.
+
+use std::fmt::Write as _;
+
+use sim::scenario::Topology;
+use sim::scenario::model::{Caller, Client, Edge, Scenario, Service, Source};
+
+use crate::cli::{Check, Talk};
+use crate::error::{Error, exit};
+use crate::input::Input;
+use crate::number;
+use crate::report::style::Style;
+use crate::shipped::Folder;
+use crate::wording;
+
+pub(super) fn check(check: &Check, talk: Talk) -> Result<u8, Error> {
+    let input = Input::open(&check.file, Folder::Models)?;
+    let loaded = input.load(&super::run::parsed(&check.overrides)?)?;
+    if !talk.quiet {
+        let style = Style::of_stdout(talk.no_color);
+        super::print(&effective(&input.shown, &loaded.scenario, style))?;
+    }
+    Ok(exit::OK)
+}
+
+/// What a scenario comes down to: who calls whom, under which policy, and how bad it can get.
+fn effective(shown: &str, scenario: &Scenario, style: Style) -> String {
+    let view = View {
+        scenario,
+        topology: Topology::of(scenario),
+        style,
+    };
+    let mut out = String::new();
+    let title = if scenario.title.is_empty() {
+        "a scenario"
+    } else {
+        &scenario.title
+    };
+    let _ = writeln!(
+        out,
+        "{} {}",
+        style.good("✓"),
+        style.bold(&format!("{shown}: {title}"))
+    );
+    let _ = writeln!(out, "  {}\n", style.dim(&view.run()));
+    view.tree(&mut out);
+    view.policies(&mut out);
+    view.faults(&mut out);
+    view.worst(&mut out);
+    out
+}
+
+struct View<'a> {
+    scenario: &'a Scenario,
+    topology: Topology,
+    style: Style,
+}
+
+impl View<'_> {
+    fn run(&self) -> String {
+        let run = &self.scenario.run;
+        let span = |span: seawall::Span| number::duration(span.as_secs_f64());
+        let replications = match run.replications {
+            1 => "1 replication".into(),
+            n => format!("{n} replications"),
+        };
+        format!(
+            "{} simulated in windows of {}, measured after {} · {replications} from seed {}",
+            span(run.duration),
+            span(run.window),
+            span(run.warmup),
+            run.seed
+        )
+    }
+
+    /// Who calls whom, from the clients down.
+    fn tree(&self, out: &mut String) {
+        for (i, client) in self.scenario.clients.iter().enumerate() {
+            let head = self.style.bold(&client.name);
+            let _ = writeln!(
+                out,
+                "  {head}  {}",
+                self.style.dim(&source(client, self.scenario.run.duration))
+            );
+            self.branches(out, Caller::Client(i as u32), "  ", &mut Vec::new());
+        }
+        out.push('\n');
+    }
+
+    fn branches(&self, out: &mut String, caller: Caller, indent: &str, above: &mut Vec<Caller>) {
+        let edges: Vec<&Edge> = self
+            .scenario
+            .edges
+            .iter()
+            .filter(|e| e.caller == caller)
+            .collect();
+        for (i, edge) in edges.iter().enumerate() {
+            let last = i + 1 == edges.len();
+            let service = &self.scenario.services[edge.service as usize];
+            let policy = &self.scenario.policies[edge.policy as usize];
+            let attempts = match policy.policy.spec().retry.max_attempts {
+                u32::MAX => "∞".into(),
+                n => n.to_string(),
+            };
+            let (branch, below) = if last {
+                ("└─ ", "   ")
+            } else {
+                ("├─ ", "│  ")
+            };
+            let head = format!("{} ×{attempts}", self.style.bold(&service.name));
+            let rest = format!("under {} · {}", policy.name, room(service));
+            let _ = writeln!(out, "{indent}{branch}{head}  {}", self.style.dim(&rest));
+            let next = Caller::Service(edge.service);
+            // Services may call each other in a ring (though no call goes round it): said once is enough.
+            if !above.contains(&next) {
+                above.push(next);
+                self.branches(out, next, &format!("{indent}{below}"), above);
+                above.pop();
+            }
+        }
+    }
+
+    /// The effective policy of each edge.
+    fn policies(&self, out: &mut String) {
+        for (i, edge) in self.scenario.edges.iter().enumerate() {
+            let policy = &self.scenario.policies[edge.policy as usize];
+            let name = self.style.bold(&wording::arrow(self.scenario, edge));
+            let _ = writeln!(
+                out,
+                "  {name}  {}",
+                self.style.dim(&format!("policy {}", policy.name))
+            );
+            let deadline = match self.topology.deadlines[i] {
+                Some(longest) => format!(
+                    "given up after {} at the latest",
+                    number::duration(longest.as_secs_f64())
+                ),
+                None => "never given up for lack of time".into(),
+            };
+            for line in wording::policy(policy.policy.spec())
+                .into_iter()
+                .chain([deadline])
+            {
+                for line in crate::report::terminal::wrapped(&line, 94) {
+                    let _ = writeln!(out, "      {line}");
+                }
+            }
+        }
+        out.push('\n');
+    }
+
+    fn faults(&self, out: &mut String) {
+        for fault in &self.scenario.faults {
+            let words = wording::fault(self.scenario, fault);
+            let _ = writeln!(out, "  {}  {words}", self.style.dim(&wording::when(fault)));
+        }
+        if !self.scenario.faults.is_empty() {
+            out.push('\n');
+        }
+    }
+
+    /// The most attempts one call can cause at each service.
+    fn worst(&self, out: &mut String) {
+        let dim = |text: &str| self.style.dim(text);
+        let _ = writeln!(
+            out,
+            "  {}",
+            dim("worst case: attempts that one call of a client can cause")
+        );
+        let name = |s: &Service| s.name.chars().count();
+        let widest = self.scenario.services.iter().map(name).max().unwrap_or(0);
+        for (service, worst) in self
+            .scenario
+            .services
+            .iter()
+            .zip(&self.topology.worst_amplification)
+        {
+            let times = if worst.is_finite() {
+                number::times(*worst)
+            } else {
+                "without limit".into()
+            };
+            let times = if *worst > 10.0 {
+                self.style.bad(&times)
+            } else {
+                times
+            };
+            let _ = writeln!(out, "  {:widest$}  {times}", service.name);
+        }
+    }
+}
+
+/// What starts a client's calls.
+fn source(client: &Client, duration: seawall::Span) -> String {
+    let instances = match client.instances {
+        1 => "1 process".into(),
+        n => format!("{} processes", number::count(u64::from(n))),
+    };
+    match &client.source {
+        Source::Open(arrivals) => {
+            format!("{instances} · {}", wording::arrivals(arrivals, duration))
+        }
+        Source::Loop { .. } => format!("{instances}, each in a loop"),
+    }
+}
+
+/// How much a service can do at once.
+fn room(service: &Service) -> String {
+    let replicas = match service.replicas {
+        1 => "1 replica".into(),
+        n => format!("{} replicas", number::count(u64::from(n))),
+    };
+    let workers = match service.concurrency {
+        Some(n) => format!("{} workers", number::count(u64::from(n))),
+        None => "workers without limit".into(),
+    };
+    let queue = match service.queue.capacity {
+        Some(0) => "no queue".into(),
+        Some(n) => format!("queue of {}", number::count(u64::from(n))),
+        None => "queue without limit".into(),
+    };
+    format!("{replicas} × {workers}, {queue}")
+}

@@ -1,0 +1,209 @@
+//! Policies in words: what is in effect, defaults included.
+
+use std::fmt::Debug;
+
+use seawall::{
+    Backoff, Breaker, BreakerRule, Budget, BudgetEvent, Bulkhead, Counts, Deadline, FailureSet,
+    Jitter, Retry, Spec, Window,
+};
+
+use crate::number;
+
+/// What a policy does, one part per line; empty parts are left out.
+#[must_use]
+pub fn policy(spec: &Spec) -> Vec<String> {
+    let mut lines = vec![deadline(spec), retry(&spec.retry)];
+    lines.extend(budget(&spec.budget));
+    lines.extend(spec.breaker.as_ref().map(breaker));
+    lines.extend(spec.bulkhead.as_ref().map(bulkhead));
+    lines
+}
+
+fn span(span: seawall::Span) -> String {
+    number::duration(span.as_secs_f64())
+}
+
+fn deadline(spec: &Spec) -> String {
+    let Deadline {
+        limit,
+        default,
+        inherit,
+        slack,
+        propagate,
+    } = spec.deadline;
+    let mut words = Vec::new();
+    match (limit, default) {
+        (Some(limit), _) => words.push(format!("deadline {}", span(limit))),
+        (None, Some(default)) => words.push(format!(
+            "deadline {} unless the caller has one",
+            span(default)
+        )),
+        (None, None) => words.push("no deadline of its own".into()),
+    }
+    if inherit && slack.0 > 0 {
+        words.push(format!("at most the caller's less {}", span(slack)));
+    } else if !inherit {
+        words.push("the caller's is ignored".into());
+    }
+    if !propagate {
+        words.push("not sent along".into());
+    }
+    words.push(match spec.attempt_timeout {
+        Some(timeout) => format!("attempt timeout {}", span(timeout)),
+        None => "no attempt timeout".into(),
+    });
+    words.join(" · ")
+}
+
+fn retry(retry: &Retry) -> String {
+    let attempts = match retry.max_attempts {
+        1 => return "1 attempt, no retries".into(),
+        u32::MAX => "attempts without limit".into(),
+        n => format!("up to {n} attempts ({} retries)", n - 1),
+    };
+    let mut words = vec![
+        format!("{attempts} on {}", kinds(retry.on)),
+        backoff(&retry.backoff),
+    ];
+    if retry.reserve.0 > 0 {
+        words.push(format!("{} kept back for a backoff", span(retry.reserve)));
+    }
+    if !retry.retry_after.honour {
+        words.push("Retry-After ignored".into());
+    }
+    words.join(" · ")
+}
+
+fn kinds(set: FailureSet) -> String {
+    if set.is_empty() {
+        return "nothing".into();
+    }
+    set.iter()
+        .map(|kind| kind.name())
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn backoff(backoff: &Backoff) -> String {
+    match backoff {
+        Backoff::None => "no backoff".into(),
+        Backoff::Fixed { delay, jitter } => {
+            format!("backoff {}, {}", span(*delay), jitter_words(*jitter))
+        }
+        Backoff::Exponential {
+            base,
+            multiplier,
+            max,
+            jitter,
+        } => format!(
+            "backoff {} × {}ⁿ up to {}, {}",
+            span(*base),
+            number::plain(*multiplier),
+            span(*max),
+            jitter_words(*jitter)
+        ),
+        other => format!("backoff as in {}", dialect(other)),
+    }
+}
+
+fn jitter_words(jitter: Jitter) -> String {
+    match jitter {
+        Jitter::None => "no jitter".into(),
+        Jitter::Full => "full jitter".into(),
+        Jitter::Equal => "equal jitter".into(),
+        Jitter::Decorrelated => "decorrelated jitter".into(),
+        Jitter::Proportional { ratio } => format!("jitter ±{}", number::share(ratio)),
+    }
+}
+
+fn budget(budget: &Budget) -> Option<String> {
+    Some(match budget {
+        Budget::None => return None,
+        Budget::Ratio { of, ratio, burst } => {
+            let (ratio, burst) = (number::share(*ratio), number::plain(*burst));
+            format!(
+                "retry budget {ratio} of {}, burst {burst}, per process",
+                event(*of)
+            )
+        }
+        Budget::Windowed {
+            of,
+            ratio,
+            window,
+            floor_per_sec,
+        } => format!(
+            "retry budget {} of {} in the last {}, at least {}, per process",
+            number::share(*ratio),
+            event(*of),
+            span(*window),
+            number::rate(*floor_per_sec)
+        ),
+        other => format!("retry budget as in {}, per process", dialect(other)),
+    })
+}
+
+fn event(event: BudgetEvent) -> &'static str {
+    match event {
+        BudgetEvent::Calls => "calls",
+        BudgetEvent::Successes => "successes",
+        BudgetEvent::NotRetryable => "answers that are not retried",
+    }
+}
+
+fn breaker(breaker: &Breaker) -> String {
+    let what = match breaker.counts {
+        Counts::Attempts => "attempts",
+        Counts::Calls => "calls",
+    };
+    match &breaker.rule {
+        BreakerRule::Rates(rates) => {
+            let window = match rates.window {
+                Window::Count(n) => format!("the last {n} {what}"),
+                Window::Time(length) => format!("{what} of the last {}", span(length)),
+            };
+            let slow = match rates.slow_rate {
+                Some(rate) => format!(
+                    " or {} slower than {}",
+                    number::share(rate),
+                    span(rates.slow_after)
+                ),
+                None => String::new(),
+            };
+            format!(
+                "breaker opens for {} when {} of {window} failed{slow} (of at least {}); {} trials",
+                span(rates.open_for),
+                number::share(rates.failure_rate),
+                rates.minimum_calls,
+                rates.half_open_calls
+            )
+        }
+        other => format!("breaker as in {}, counting {what}", dialect(other)),
+    }
+}
+
+fn bulkhead(bulkhead: &Bulkhead) -> String {
+    let room = match bulkhead.max_waiting {
+        0 => "none waits".to_string(),
+        n => format!(
+            "{} wait up to {}",
+            number::count(u64::from(n)),
+            span(bulkhead.max_wait)
+        ),
+    };
+    let permit = if bulkhead.hold_during_backoff {
+        "held"
+    } else {
+        "given back"
+    };
+    let limit = number::count(u64::from(bulkhead.max_in_flight));
+    format!("bulkhead {limit} calls in flight, {room}; permit {permit} during backoff")
+}
+
+/// The name of a member that does what a production library does, exactly.
+fn dialect(member: &impl Debug) -> String {
+    let text = format!("{member:?}");
+    text.split(|c: char| !c.is_alphanumeric())
+        .next()
+        .unwrap_or_default()
+        .to_string()
+}
