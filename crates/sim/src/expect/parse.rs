@@ -52,9 +52,9 @@ pub(crate) fn parse(text: &str, names: &Names, run: Option<&Run>) -> Result<Expe
     let (from, to) = (time(from)?, time(to)?);
     if from.is_some() || to.is_some() {
         windows_apply(metric, target)?;
-    }
-    if let Some(run) = run {
-        some_window_between(from, to, run)?;
+        if let Some(run) = run {
+            some_window_between(from, to, run)?;
+        }
     }
     Ok(Expectation {
         text: text.trim().into(),

@@ -12,7 +12,7 @@ use super::names::{self, DEFAULT_LINK, NO_POLICY};
 use super::overrides::{self, Override};
 use super::problem::Problems;
 use super::tree::{Format, Node, read};
-use super::written::{Defs, Entry, Need, Table, Written};
+use super::written::{Defs, Entry, Table, Tried, Written};
 use crate::expect::{self, Expectation};
 use crate::law::Law;
 use crate::step::Compiler;
@@ -132,7 +132,7 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
 }
 
 /// The entries of a block, none if it could not be read.
-fn entries<T>(table: &Need<Table<T>>) -> &[Entry<T>] {
+fn entries<T>(table: &Tried<Table<T>>) -> &[Entry<T>] {
     table.0.as_ref().map_or(&[], |table| &table.0)
 }
 
@@ -163,7 +163,7 @@ fn policies(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Vec<
         &file.policies.0,
         context,
         |index, policy, context| {
-            let name = context.names.policies[index as usize + 1].clone();
+            let name = file.policies.0[index as usize].name.value.clone();
             let node = root
                 .get("policies")
                 .and_then(|policies| policies.get(&name));

@@ -76,6 +76,7 @@ pub(super) fn collect(file: &ScenarioFile, context: &mut Context<'_>) {
         if entry.name.value == NO_POLICY {
             let message = "`none` is the policy that does nothing; choose another name";
             context.report(entry.name.at, message);
+            continue;
         }
         context.names.policies.push(entry.name.value.clone());
     }

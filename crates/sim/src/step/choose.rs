@@ -4,7 +4,7 @@ use super::compile::Slot;
 use super::{Block, Compiler, Instr, Pc};
 use crate::scenario::context::Context;
 use crate::scenario::tree::At;
-use crate::scenario::written::{Weight, record};
+use crate::scenario::written::{Several, Weight, record};
 
 record! {
     /// One of several things to do.
@@ -16,25 +16,20 @@ record! {
     }
 }
 
-pub(super) fn compile(arms: &At<Vec<Arm>>, compiler: &mut Compiler, context: &mut Context<'_>) {
-    if arms.value.is_empty() {
-        context.report(arms.at, "choose: at least one of several is needed");
-    }
+pub(super) fn compile(arms: &At<Several<Arm>>, compiler: &mut Compiler, context: &mut Context<'_>) {
+    let at = arms.at;
+    let arms = &arms.value.0;
     let first = compiler.code().arms.len();
-    let count = arms.value.len();
+    let count = arms.len();
     compiler.push(Instr::Choose {
         first: first as u32,
         count: count as u32,
     });
     let back = Instr::Jump(compiler.here());
-    let weights: Vec<Weight> = arms.value.iter().map(|arm| arm.weight).collect();
+    let weights: Vec<Weight> = arms.iter().map(|arm| arm.weight).collect();
+    let parts = Weight::parts(&weights, at, context);
     let mut cumulative = 0.0;
-    for (i, (arm, part)) in arms
-        .value
-        .iter()
-        .zip(Weight::parts(&weights, arms.at, context))
-        .enumerate()
-    {
+    for (i, (arm, part)) in arms.iter().zip(parts).enumerate() {
         cumulative += part;
         // Rounding must not leave a draw without an arm.
         let bound = if i + 1 == count { 1.0 } else { cumulative };

@@ -94,7 +94,7 @@ impl Compiler {
                 Step::Work(law) => super::work::work(law, caller, self, context),
                 Step::Delay(law) => super::work::delay(law, self, context),
                 Step::Call(call) => call.compile(caller, self, context),
-                Step::Parallel(branches) => super::parallel::compile(branches, self, context),
+                Step::Parallel(branches) => super::parallel::compile(&branches.0, self),
                 Step::Choose(arms) => super::choose::compile(arms, self, context),
                 Step::Repeat(repeat) => repeat.compile(self),
                 Step::Respond(answer) => super::respond::compile(answer, caller, self, context),

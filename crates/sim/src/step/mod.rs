@@ -22,7 +22,7 @@ pub(crate) use compile::Compiler;
 
 use crate::scenario::file::law::LawFile;
 use crate::scenario::tree::At;
-use crate::scenario::written::choice;
+use crate::scenario::written::{Several, choice};
 
 choice! {
     /// One step of a program.
@@ -35,9 +35,9 @@ choice! {
         call => Call(call::Call),
         /// Does several things side by side and waits for all; each is a step or a list of steps. If one
         /// fails, so does the program.
-        parallel => Parallel(At<Vec<Block>>),
+        parallel => Parallel(Several<Block>),
         /// Does one of several things, drawn by weight.
-        choose => Choose(At<Vec<choose::Arm>>),
+        choose => Choose(At<Several<choose::Arm>>),
         /// Does the same again and again, one after the other.
         repeat => Repeat(repeat::Repeat),
         /// Answers the caller now; what follows runs without anybody waiting. Only in services.

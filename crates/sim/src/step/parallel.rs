@@ -2,24 +2,15 @@
 
 use super::compile::Slot;
 use super::{Block, Compiler, Instr, Pc};
-use crate::scenario::context::Context;
-use crate::scenario::tree::At;
 
-pub(super) fn compile(
-    branches: &At<Vec<Block>>,
-    compiler: &mut Compiler,
-    context: &mut Context<'_>,
-) {
-    if branches.value.is_empty() {
-        context.report(branches.at, "parallel: at least one branch is needed");
-    }
+pub(super) fn compile(branches: &[Block], compiler: &mut Compiler) {
     let first = compiler.code().branches.len();
-    let count = branches.value.len();
+    let count = branches.len();
     compiler.push(Instr::Parallel {
         first: first as u32,
         count: count as u32,
     });
-    for (i, branch) in branches.value.iter().enumerate() {
+    for (i, branch) in branches.iter().enumerate() {
         compiler.code().branches.push(Pc::default());
         compiler.later(&branch.0, Slot::Branch(first + i), Instr::End);
     }

@@ -1,6 +1,7 @@
 //! The scenario language, through the public door.
 
 mod examples;
+mod mistakes;
 mod promises;
 mod structure;
 mod verdict;

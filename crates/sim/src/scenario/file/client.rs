@@ -10,7 +10,7 @@ use crate::scenario::model::{Caller, Client, ClientOperation, Source};
 use crate::scenario::problem::Problems;
 use crate::scenario::tree::{At, Node, Value};
 use crate::scenario::written::mend;
-use crate::scenario::written::{Defs, Table, Weight, Whole, Written, record};
+use crate::scenario::written::{Defs, Several, Table, Tried, Weight, Whole, Written, record};
 use crate::step::{Block, Call, Compiler, Step};
 
 record! {
@@ -20,15 +20,15 @@ record! {
         instances: Whole<1> = 1,
         /// When work arrives from outside; each arrival goes to a random instance and runs the program
         /// once.
-        arrivals: Option<ArrivalsFile>,
+        arrivals: Option<Tried<ArrivalsFile>>,
         /// Instead of arrivals: what each instance does again and again.
-        r#loop: Option<Programs>,
+        r#loop: Option<Tried<Programs>>,
         /// With `loop`: when each instance begins. By default all at once, at 0s.
         start: Option<At<LawFile>>,
         /// Short for a program of nothing but calls, one after the other.
-        calls: Option<At<Vec<Call>>>,
+        calls: Option<Tried<Several<Call>>>,
         /// What is done for each arrival: a list of steps, or such a list for each operation.
-        program: Option<Programs>,
+        program: Option<Tried<Programs>>,
         /// How often each operation is what is done; one is drawn by weight each time.
         operations: Table<Weight>,
     }
@@ -81,9 +81,14 @@ impl ClientFile {
             );
         }
         match (&self.arrivals, &self.r#loop) {
-            (Some(arrivals), None) => {
-                let arrivals = context.within("arrivals", |context| arrivals.mean(context));
-                arrivals.map_or(at_once, Source::Open)
+            (Some(Tried(arrivals)), None) => {
+                let mean = |arrivals: &ArrivalsFile| {
+                    context.within("arrivals", |context| arrivals.mean(context))
+                };
+                arrivals
+                    .as_ref()
+                    .and_then(mean)
+                    .map_or(at_once, Source::Open)
             }
             (None, Some(_)) => {
                 let start = self
@@ -93,15 +98,43 @@ impl ClientFile {
                 start.map_or(at_once, |start| Source::Loop { start })
             }
             (Some(_), Some(_)) => {
-                context.report(
-                    self.position,
-                    "`arrivals` or `loop`: write only one of the two",
-                );
+                let message = "`arrivals` or `loop`: write only one of the two";
+                context.report(self.position, message);
                 at_once
             }
             (None, None) => {
                 context.report(self.position, "never calls: `arrivals` or `loop` is needed");
                 at_once
+            }
+        }
+    }
+
+    /// What is done, from whichever of the three keys is written; `None` if none of them can be read.
+    fn programs(&self, context: &mut Context<'_>) -> Option<Programs> {
+        let steps = |calls: &Several<Call>| {
+            Programs::One(Block(calls.0.iter().cloned().map(Step::Call).collect()))
+        };
+        let calls = self
+            .calls
+            .as_ref()
+            .map(|Tried(calls)| calls.as_ref().map(steps));
+        let written =
+            [&self.program, &self.r#loop].map(|key| key.as_ref().map(|Tried(p)| p.clone()));
+        let mut written = written.into_iter().chain([calls]).flatten();
+        match (written.next(), written.next()) {
+            (Some(programs), None) => programs,
+            (Some(_), Some(_)) => {
+                let message = "`calls`, `program` or `loop`: write only one of the three";
+                context.report(self.position, message);
+                None
+            }
+            (None, _) => {
+                // Without arrivals and loop, that it never calls has been said already.
+                if self.arrivals.is_some() {
+                    let message = "does nothing: `calls` or `program` is needed";
+                    context.report(self.position, message);
+                }
+                None
             }
         }
     }
@@ -112,41 +145,17 @@ impl ClientFile {
         compiler: &mut Compiler,
         context: &mut Context<'_>,
     ) -> Vec<ClientOperation> {
-        let calls: Option<Vec<Step>> = self
-            .calls
-            .as_ref()
-            .map(|calls| calls.value.iter().cloned().map(Step::Call).collect());
-        let steps = match (calls, &self.program, &self.r#loop) {
-            (Some(calls), None, None) => calls,
-            (None, Some(programs), None) | (None, None, Some(programs)) => match programs {
-                Programs::One(block) => block.0.clone(),
-                Programs::Each(table) => return self.each(caller, table, compiler, context),
-            },
-            (None, None, None) => {
-                // Without arrivals and loop, that has been said already.
-                if self.arrivals.is_some() {
-                    context.report(
-                        self.position,
-                        "does nothing: `calls` or `program` is needed",
-                    );
-                }
-                return Vec::new();
-            }
-            _ => {
-                let message = "`calls`, `program` or `loop`: write only one of the three";
-                context.report(self.position, message);
-                return Vec::new();
-            }
+        let block = match self.programs(context) {
+            Some(Programs::One(block)) => block,
+            Some(Programs::Each(table)) => return self.each(caller, &table, compiler, context),
+            None => return Vec::new(),
         };
         if let Some(entry) = self.operations.0.first() {
             let message =
                 "there is only one program; `operations` goes with `program: { name: [ … ] }`";
             context.report(entry.name.at, message);
         }
-        if let (true, Some(calls)) = (steps.is_empty(), &self.calls) {
-            context.report(calls.at, "calls: at least one is needed");
-        }
-        let entry = compiler.program(caller, &steps, context);
+        let entry = compiler.program(caller, &block.0, context);
         vec![ClientOperation {
             name: "default".into(),
             weight: 1.0,

@@ -101,13 +101,15 @@ impl FaultFile {
     pub(crate) fn mean(&self, run: Option<Span>, context: &mut Context<'_>) -> Option<Fault> {
         let at = self.at.value;
         if run.is_some_and(|run| at >= run) {
-            let message = format!("at: {at} is after the end of the run ({})", run?);
-            context.report(self.at.at, message);
+            let message = format!("{at} is after the end of the run ({})", run?);
+            context.within("at", |context| context.report(self.at.at, message));
         }
         if let Some(lasting) = &self.r#for
             && lasting.value == Span::ZERO
         {
-            context.report(lasting.at, "for: must be above 0s");
+            context.within("for", |context| {
+                context.report(lasting.at, "must be above 0s")
+            });
         }
         let at = Time::ZERO.after(at);
         Some(Fault {

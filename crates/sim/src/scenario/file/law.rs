@@ -6,7 +6,7 @@ use super::empirical::EmpiricalFile;
 use crate::law::Law;
 use crate::scenario::context::Context;
 use crate::scenario::tree::At;
-use crate::scenario::written::{Weight, Whole, choice, record};
+use crate::scenario::written::{Several, Weight, Whole, choice, record};
 
 choice! {
     /// A law of random lengths of time. A bare length is always the same.
@@ -32,9 +32,9 @@ choice! {
         /// Two exponential phases with balanced means, for a coefficient of variation above 1.
         hyperexponential => Hyperexponential(MeanCvFile),
         /// One of several laws, by weight.
-        mixture => Mixture(At<Vec<WeightedLaw>>),
+        mixture => Mixture(At<Several<WeightedLaw>>),
         /// A few lengths, by weight.
-        discrete => Discrete(At<Vec<WeightedSpan>>),
+        discrete => Discrete(At<Several<WeightedSpan>>),
         /// As measured: a percentile table, a table in a file, or plain values.
         empirical => Empirical(EmpiricalFile),
     }
@@ -148,9 +148,9 @@ impl LawFile {
                 (law.position, Law::hyperexponential(law.mean, law.cv))
             }
             LawFile::Mixture(parts) => {
-                let weights: Vec<Weight> = parts.value.iter().map(|part| part.weight).collect();
+                let weights: Vec<Weight> = parts.value.0.iter().map(|part| part.weight).collect();
                 let weights = Weight::parts(&weights, parts.at, context);
-                let laws = parts.value.iter().map(|part| part.law.mean(context));
+                let laws = parts.value.0.iter().map(|part| part.law.mean(context));
                 let laws: Option<Vec<Law>> = laws.collect();
                 (
                     parts.at,
@@ -158,9 +158,9 @@ impl LawFile {
                 )
             }
             LawFile::Discrete(parts) => {
-                let weights: Vec<Weight> = parts.value.iter().map(|part| part.weight).collect();
+                let weights: Vec<Weight> = parts.value.0.iter().map(|part| part.weight).collect();
                 let weights = Weight::parts(&weights, parts.at, context);
-                let values = parts.value.iter().map(|part| part.value);
+                let values = parts.value.0.iter().map(|part| part.value);
                 (
                     parts.at,
                     Law::discrete(weights.into_iter().zip(values).collect()),

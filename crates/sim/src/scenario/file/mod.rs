@@ -13,7 +13,7 @@ pub(crate) mod run;
 pub(crate) mod service;
 
 use super::tree::At;
-use super::written::{Need, Table, record};
+use super::written::{Table, Tried, record};
 use client::ClientFile;
 use fault::FaultFile;
 use link::LinkFile;
@@ -25,17 +25,17 @@ record! {
     /// One world: who calls whom how often, what may go wrong, and what it promises.
     pub(crate) struct ScenarioFile {
         /// Version of this language: 1.
-        version: Need<At<u64>>,
+        version: Tried<At<u64>>,
         /// What the story is called.
         title: Option<String>,
         /// What the story tells.
         description: Option<String>,
         /// How long, how finely measured, how often.
-        run: Need<RunFile>,
+        run: Tried<RunFile>,
         /// Populations of callers, by name.
-        clients: Need<Table<ClientFile>>,
+        clients: Tried<Table<ClientFile>>,
         /// Everything that can be called, by name.
-        services: Need<Table<ServiceFile>>,
+        services: Tried<Table<ServiceFile>>,
         /// Ways between caller and service, by name; `default` is taken where nothing else is said, and
         /// "caller -> service" by that caller's calls to that service. Without: no delay, no loss.
         links: Table<LinkFile>,

@@ -200,7 +200,8 @@ impl PolicyFile {
         };
         spec.check().unwrap_or_else(|errors| {
             for SpecError { field, message } in errors {
-                context.report(place(node, field), format!("{field}: {message}"));
+                let at = place(node, field);
+                context.within(field, |context| context.report(at, message));
             }
             seawall::Policy::default()
         })
@@ -329,7 +330,8 @@ fn one_ratio(
         }
         (None, None) => {
             context.report(position, "budget: `percent` or `ratio` is needed");
-            0.0
+            // It fits any range, so that nothing else is said of it.
+            1.0
         }
     }
 }

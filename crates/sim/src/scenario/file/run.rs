@@ -4,7 +4,7 @@ use seawall::{Span, Time};
 
 use crate::scenario::context::Context;
 use crate::scenario::model::{Limits, Run};
-use crate::scenario::tree::At;
+use crate::scenario::tree::{At, Position};
 use crate::scenario::written::{Whole, record};
 
 /// More windows would need more memory than the run itself.
@@ -60,44 +60,41 @@ impl RunFile {
     pub(crate) fn mean(&self, context: &mut Context<'_>) -> Run {
         let duration = self.duration.value;
         if duration == Span::ZERO {
-            context.report(self.duration.at, "duration: must be above 0s");
+            refuse(
+                "duration",
+                self.duration.at,
+                "must be above 0s".into(),
+                context,
+            );
         }
         let window = self.window.value;
         if window == Span::ZERO || window > duration {
-            let message = format!(
-                "window: must be above 0s and at most the duration ({duration}), got {window}"
-            );
-            context.report(self.window.at, message);
-        } else if duration.0.div_ceil(window.0) > WINDOWS_MAX {
-            let message = format!(
-                "window: {window} in {duration} makes {} windows, more than {WINDOWS_MAX}",
-                duration.0.div_ceil(window.0)
-            );
-            context.report(self.window.at, message);
-        }
-        if self.warmup.value >= duration {
-            let warmup = self.warmup.value;
             let message =
-                format!("warmup: must be shorter than the duration ({duration}), got {warmup}");
-            context.report(self.warmup.at, message);
+                format!("must be above 0s and at most the duration ({duration}), got {window}");
+            refuse("window", self.window.at, message, context);
+        } else if duration.0.div_ceil(window.0) > WINDOWS_MAX {
+            let windows = duration.0.div_ceil(window.0);
+            let message =
+                format!("{window} in {duration} makes {windows} windows, more than {WINDOWS_MAX}");
+            refuse("window", self.window.at, message, context);
+        }
+        let warmup = self.warmup.value;
+        if warmup >= duration {
+            let message = format!("must be shorter than the duration ({duration}), got {warmup}");
+            refuse("warmup", self.warmup.at, message, context);
         }
         let trigger = self.trigger.as_ref().map(|trigger| {
+            if trigger.at >= duration {
+                let message = format!("begins at {}, after the end ({duration})", trigger.at);
+                refuse("trigger", trigger.position, message, context);
+            }
             let from = Time::ZERO.after(trigger.at);
             (from, from.after(trigger.r#for))
         });
-        if let (Some(trigger), Some((from, _))) = (&self.trigger, trigger)
-            && from >= Time::ZERO.after(duration)
-        {
-            let message = format!(
-                "trigger: begins at {}, after the end ({duration})",
-                trigger.at
-            );
-            context.report(trigger.position, message);
-        }
         Run {
             duration,
             window,
-            warmup: self.warmup.value,
+            warmup,
             drain: self.drain,
             seed: self.seed,
             replications: self.replications.0,
@@ -115,4 +112,8 @@ impl LimitsFile {
             queue: self.queue,
         }
     }
+}
+
+fn refuse(key: &str, at: Position, message: String, context: &mut Context<'_>) {
+    context.within(key, |context| context.report(at, message));
 }

@@ -6,7 +6,7 @@ use super::law::LawFile;
 use crate::scenario::context::Context;
 use crate::scenario::model::{Balance, Caller, Discipline, Queue, Service, ServiceOperation};
 use crate::scenario::tree::{At, Position};
-use crate::scenario::written::{Kinds, Limit, Table, Whole, record, words};
+use crate::scenario::written::{Kinds, Limit, Table, Tried, Whole, record, words};
 use crate::step::{Block, Compiler, Step};
 
 record! {
@@ -33,9 +33,9 @@ record! {
         /// do not say. By default the policy decides.
         retry_only: Option<Kinds>,
         /// Short for a program of one step of work.
-        work: Option<At<LawFile>>,
+        work: Option<Tried<At<LawFile>>>,
         /// What it does for a request that names no operation.
-        program: Option<Block>,
+        program: Option<Tried<Block>>,
         /// What it does for requests that name one. Without `work` or `program`, the first also serves
         /// those that name none.
         operations: Table<OperationFile>,
@@ -64,9 +64,9 @@ record! {
         /// service says.
         retry_only: Option<Kinds>,
         /// Short for a program of one step of work.
-        work: Option<At<LawFile>>,
+        work: Option<Tried<At<LawFile>>>,
         /// What it does.
-        program: Option<Block>,
+        program: Option<Tried<Block>>,
     }
 }
 
@@ -181,19 +181,21 @@ impl ServiceFile {
     }
 }
 
-/// The steps that `work` or `program` say.
+/// The steps that `work` or `program` say; none where they could not be read.
 fn steps(
-    work: &Option<At<LawFile>>,
-    program: &Option<Block>,
+    work: &Option<Tried<At<LawFile>>>,
+    program: &Option<Tried<Block>>,
     position: Position,
     context: &mut Context<'_>,
 ) -> Vec<Step> {
     match (work, program) {
-        (Some(work), None) => vec![Step::Work(work.clone())],
-        (None, Some(program)) => program.0.clone(),
-        (Some(work), Some(_)) => {
+        (Some(Tried(work)), None) => work.iter().cloned().map(Step::Work).collect(),
+        (None, Some(Tried(program))) => {
+            program.as_ref().map_or(Vec::new(), |block| block.0.clone())
+        }
+        (Some(_), Some(_)) => {
             context.report(
-                work.at,
+                position,
                 "`work` is short for a program; write only one of the two",
             );
             Vec::new()

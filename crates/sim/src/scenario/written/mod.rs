@@ -13,7 +13,7 @@ mod units;
 
 pub(crate) use choice::{Chosen, Tag, choice, open_choice, schema_of_choice, words};
 pub(crate) use field::Literal;
-pub(crate) use plain::{Entry, Kinds, Need, Table, check_name};
+pub(crate) use plain::{Entry, Kinds, Several, Table, Tried, check_name};
 pub(crate) use quantity::{Factor, Limit, Percent, Rate, Ratio, Share, Weight, Whole};
 pub(crate) use record::{Fields, Key, all_defaults, record, schema_of_record};
 pub(crate) use schema::{Defs, described};

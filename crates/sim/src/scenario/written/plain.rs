@@ -7,9 +7,14 @@ use super::{Defs, Written, mend};
 use crate::scenario::problem::Problems;
 use crate::scenario::tree::{At, Node, Value};
 
-/// A key that must be written, though reading goes on without it to find other problems.
+/// Something written that may not have been readable: reading goes on without it to find other problems,
+/// and knows not to complain that it is missing.
 #[derive(Clone, Debug)]
-pub(crate) struct Need<T>(pub(crate) Option<T>);
+pub(crate) struct Tried<T>(pub(crate) Option<T>);
+
+/// A list of at least one.
+#[derive(Clone, Debug)]
+pub(crate) struct Several<T>(pub(crate) Vec<T>);
 
 /// A map from names that the file chooses, in the order written.
 #[derive(Clone, Debug)]
@@ -40,9 +45,9 @@ impl<T: Written> Written for Option<T> {
     }
 }
 
-impl<T: Written> Written for Need<T> {
+impl<T: Written> Written for Tried<T> {
     fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
-        Some(Need(T::decode(node, problems)))
+        Some(Tried(T::decode(node, problems)))
     }
 
     fn schema(defs: &mut Defs) -> Json {
@@ -50,7 +55,7 @@ impl<T: Written> Written for Need<T> {
     }
 
     fn fallback() -> Option<Self> {
-        Some(Need(None))
+        Some(Tried(None))
     }
 }
 
@@ -97,6 +102,22 @@ impl<T: Written> Written for Vec<T> {
 
     fn absent() -> Option<Self> {
         Some(Vec::new())
+    }
+}
+
+impl<T: Written> Written for Several<T> {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        match &node.value {
+            Value::Seq(items) if items.is_empty() => {
+                problems.report(node.at, "an empty list; at least one is needed");
+                None
+            }
+            _ => Vec::decode(node, problems).map(Several),
+        }
+    }
+
+    fn schema(defs: &mut Defs) -> Json {
+        json!({ "type": "array", "items": T::schema(defs), "minItems": 1 })
     }
 }
 

@@ -289,6 +289,11 @@ impl<const MIN: u32> Written for Whole<MIN> {
         u32::try_from(number).ok().map(Whole)
     }
 
+    /// No range but its own can be hurt by it.
+    fn fallback() -> Option<Self> {
+        Some(Whole(MIN))
+    }
+
     fn schema(_: &mut Defs) -> Json {
         json!({ "type": "integer", "minimum": MIN, "maximum": u32::MAX })
     }
@@ -307,6 +312,10 @@ impl<const MIN: u32> Written for Limit<MIN> {
             " or `unlimited`",
         )?;
         u32::try_from(number).ok().map(|number| Limit(Some(number)))
+    }
+
+    fn fallback() -> Option<Self> {
+        Some(Limit(None))
     }
 
     fn schema(_: &mut Defs) -> Json {
