@@ -196,6 +196,8 @@ impl<'n, 'p> Fields<'n, 'p> {
             let meant = nearest(&key.value, self.names());
             if let Some(index) = self.keys.iter().position(|k| Some(k.0) == meant) {
                 self.found[index].get_or_insert(node);
+            } else if let Some(tag) = self.tags.iter().find(|tag| Some(tag.name) == meant) {
+                self.rest.push((At { value: tag.name.into(), at: key.at }, node));
             }
         }
     }
