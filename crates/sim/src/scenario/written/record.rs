@@ -197,7 +197,13 @@ impl<'n, 'p> Fields<'n, 'p> {
             if let Some(index) = self.keys.iter().position(|k| Some(k.0) == meant) {
                 self.found[index].get_or_insert(node);
             } else if let Some(tag) = self.tags.iter().find(|tag| Some(tag.name) == meant) {
-                self.rest.push((At { value: tag.name.into(), at: key.at }, node));
+                self.rest.push((
+                    At {
+                        value: tag.name.into(),
+                        at: key.at,
+                    },
+                    node,
+                ));
             }
         }
     }
