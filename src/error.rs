@@ -19,6 +19,28 @@ pub mod exit {
     pub const BUG: u8 = 101;
     /// Ctrl-C: 128 + SIGINT, as shells count.
     pub const INTERRUPTED: u8 = 130;
+
+    /// All of them, with their meaning.
+    pub const ALL: [(u8, &str); 6] = [
+        (OK, "Done, and every promise of the scenario was kept."),
+        (
+            BROKEN,
+            "A promise in `expect` was broken. All results were written.",
+        ),
+        (
+            BAD_INPUT,
+            "The command line, a scenario or an experiment is wrong. Nothing was written.",
+        ),
+        (IO, "A file could not be read or written."),
+        (
+            BUG,
+            "A bug in retrystorm; the message gives the command that makes it happen again.",
+        ),
+        (
+            INTERRUPTED,
+            "Ctrl-C. What was finished was written and is marked as incomplete.",
+        ),
+    ];
 }
 
 /// Why a command could not do what it was asked to.

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use retrystorm::cli::Cli;
+use retrystorm::error::Error;
 use retrystorm::report::style::Style;
 use retrystorm::{bug, command};
 
@@ -18,8 +19,18 @@ fn main() -> ExitCode {
     match command::execute(&cli, &arguments) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            let style = Style::of_stderr(cli.talk.no_color);
-            eprintln!("{} {error}", style.bad("error:"));
+            let red = Style::of_stderr(cli.talk.no_color).bad("error:");
+            match &error {
+                // Each line begins with file:line:col, as editors expect.
+                Error::Scenario(problems) => {
+                    let n = problems.len();
+                    eprintln!(
+                        "{problems}\n{red} {n} problem{}",
+                        if n == 1 { "" } else { "s" }
+                    );
+                }
+                _ => eprintln!("{red} {error}"),
+            }
             ExitCode::from(error.code())
         }
     }

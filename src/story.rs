@@ -209,9 +209,11 @@ impl Teller<'_> {
             .alike()
             .filter_map(|(j, o)| Some(o.measured_to.since(j.trigger?.end?).as_secs_f64()));
         let since = number::duration(since.fold(0.0, f64::max));
-        let left = self.at_the_end().map_or_else(String::new, |share| {
-            format!("goodput is still {} of normal", number::share(share))
-        });
+        let left = match self.at_the_end() {
+            Some(share) if share < 0.0005 => "there is still no goodput at all".into(),
+            Some(share) => format!("goodput is still {} of normal", number::share(share)),
+            None => "goodput is still not back".into(),
+        };
         format!(
             "Metastable: {since} after the trigger ended {left}{}",
             self.kept_down_by()

@@ -1,0 +1,212 @@
+//! Verbs, streams and exit codes.
+
+use crate::program::{Folder, SMALL};
+
+#[test]
+fn a_run_that_keeps_its_promises_ends_with_zero_and_leaves_its_files() {
+    let folder = Folder::with_small();
+    let ran = folder.run("run small.yaml").ended(0);
+    assert!(ran.stdout.contains("A small world"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("✓ success_rate >= 90%"),
+        "{}",
+        ran.stdout
+    );
+    assert_eq!(
+        ran.stderr, "",
+        "nothing but results, and no progress without a terminal"
+    );
+    let mut files = vec![
+        "output/small/latency/client-web.hgrm".to_string(),
+        "output/small/latency/edge-web-api-sdk.hgrm".into(),
+        "output/small/manifest.json".into(),
+    ];
+    for plot in ["amplification", "breakers", "latency", "load", "queues"] {
+        files.extend(["png", "svg"].map(|suffix| format!("output/small/plots/{plot}.{suffix}")));
+    }
+    files.extend(
+        ["summary.csv", "summary.json", "windows.csv"].map(|f| format!("output/small/{f}")),
+    );
+    files.push("small.yaml".into());
+    assert_eq!(folder.files(), files);
+}
+
+#[test]
+fn a_broken_promise_ends_with_one_and_is_named() {
+    let folder = Folder::new();
+    folder.write(
+        "small.yaml",
+        &SMALL.replace("success_rate >= 90%", "amplification(api) >= 2"),
+    );
+    let ran = folder.run("run small.yaml --no-plots").ended(1);
+    assert!(
+        ran.stdout.contains("✗ amplification(api) >= 2"),
+        "{}",
+        ran.stdout
+    );
+    assert!(
+        folder
+            .read("output/small/summary.json")
+            .contains("\"kept\": false")
+    );
+}
+
+#[test]
+fn every_mistake_is_named_at_its_place_and_nothing_is_written() {
+    let folder = Folder::new();
+    let wrong = SMALL
+        .replace("poisson: 50/s", "poison: 50/s")
+        .replace("concurrency: 4", "concurrency: many")
+        .replace("deadline: 1s", "deadline: 1");
+    folder.write("wrong.yaml", &wrong);
+    for verb in ["run", "check"] {
+        let ran = folder.run(&format!("{verb} wrong.yaml")).ended(2);
+        assert_eq!(ran.stdout, "");
+        for place in [
+            "\nwrong.yaml:6:36: ",
+            "\nwrong.yaml:8:23: ",
+            "\nwrong.yaml:10:20: ",
+        ] {
+            let stderr = format!("\n{}", ran.stderr);
+            assert!(stderr.contains(place), "{place}: {stderr}");
+        }
+        assert!(
+            ran.stderr.contains("did you mean `poisson`?"),
+            "{}",
+            ran.stderr
+        );
+    }
+    assert_eq!(folder.files(), ["wrong.yaml"]);
+}
+
+#[test]
+fn wrong_arguments_are_told_from_wrong_files() {
+    let folder = Folder::with_small();
+    folder.run("run").ended(2);
+    folder.run("run small.yaml --replications 0").ended(2);
+    folder
+        .run("run small.yaml --set services.api.concurency=3")
+        .ended(2);
+    let ran = folder.run("run none.yaml").ended(3);
+    assert!(ran.stderr.contains("none.yaml"), "{}", ran.stderr);
+    let ran = folder.run("run nonesuch").ended(2);
+    assert!(
+        ran.stderr.contains("nonesuch: no such file"),
+        "{}",
+        ran.stderr
+    );
+    folder.write("readme.txt", "");
+    folder.run("run readme.txt").ended(2);
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_an_io_error() {
+    let folder = Folder::with_small();
+    folder.write("taken", "a file, no folder");
+    let ran = folder.run("run small.yaml --out taken/here").ended(3);
+    assert!(ran.stderr.contains("taken/here"), "{}", ran.stderr);
+}
+
+#[test]
+fn standard_output_holds_the_format_that_was_asked_for_and_nothing_else() {
+    let folder = Folder::with_small();
+    let json = folder
+        .run("run small.yaml --no-plots --format json")
+        .ended(0);
+    assert_eq!(json.stdout, folder.read("output/small/summary.json"));
+    let csv = folder
+        .run("run small.yaml --no-plots --format csv")
+        .ended(0);
+    assert_eq!(csv.stdout, folder.read("output/small/summary.csv"));
+    let quiet = folder.run("run small.yaml --no-plots --quiet").ended(0);
+    assert_eq!((quiet.stdout.as_str(), quiet.stderr.as_str()), ("", ""));
+}
+
+#[test]
+fn overrides_seed_and_replications_take_effect_and_are_in_the_manifest() {
+    let folder = Folder::with_small();
+    folder
+        .run("run small.yaml --no-plots --out here --seed 99 --replications 3 --set services.api.concurrency=2 --jobs 1")
+        .ended(0);
+    let manifest: serde_json::Value =
+        serde_json::from_str(&folder.read("here/manifest.json")).expect("JSON");
+    assert_eq!(manifest["seeds"], serde_json::json!([99, 100, 101]));
+    assert_eq!(manifest["jobs"], 1);
+    let expected = serde_json::json!([{ "path": "services.api.concurrency", "value": "2" }]);
+    assert_eq!(manifest["overrides"], expected);
+    let command = manifest["command"].as_str().expect("text");
+    assert!(
+        command.starts_with("retrystorm run small.yaml"),
+        "{command}"
+    );
+}
+
+#[test]
+fn output_without_a_terminal_has_no_colour() {
+    let folder = Folder::with_small();
+    let plain = folder.run("run small.yaml --no-plots").ended(0).stdout;
+    assert!(!plain.contains('\u{1b}'));
+    for (variable, value) in [("NO_COLOR", "1"), ("CLICOLOR_FORCE", "0")] {
+        let mut command = folder.command("check small.yaml");
+        let output = command
+            .env(variable, value)
+            .output()
+            .expect("the program starts");
+        assert!(!output.stdout.contains(&0x1b));
+    }
+}
+
+#[test]
+fn check_shows_what_a_scenario_comes_down_to() {
+    let folder = Folder::with_small();
+    let ran = folder.run("check small.yaml").ended(0);
+    for part in [
+        "web → api",
+        "up to 3 attempts (2 retries)",
+        "deadline 1 s",
+        "api  3×",
+        "8 s to 10 s",
+    ] {
+        assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);
+    }
+    assert_eq!(folder.files(), ["small.yaml"], "check writes nothing");
+}
+
+#[test]
+fn schema_and_completions_go_to_standard_output() {
+    let folder = Folder::new();
+    let schema = folder.run("schema").ended(0).stdout;
+    let schema: serde_json::Value = serde_json::from_str(&schema).expect("JSON");
+    assert!(schema["$defs"]["ScenarioFile"]["properties"]["clients"].is_object());
+    for shell in ["bash", "zsh", "fish"] {
+        let script = folder.run(&format!("completions {shell}")).ended(0).stdout;
+        assert!(script.contains("retrystorm"), "{shell}");
+    }
+}
+
+#[test]
+fn help_and_version_are_results() {
+    let folder = Folder::new();
+    let version = folder.run("--version").ended(0).stdout;
+    assert_eq!(
+        version.trim(),
+        format!("retrystorm {}", env!("CARGO_PKG_VERSION"))
+    );
+    for verb in ["run", "check"] {
+        let help = folder.run(&format!("{verb} --help")).ended(0).stdout;
+        assert!(help.contains("Examples:"), "{verb}: {help}");
+    }
+    assert!(folder.run("--help").ended(0).stdout.contains("Exit codes"));
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let folder = Folder::new();
+    let mut command = folder.command("schema");
+    let mut child = command
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    drop(child.stdout.take());
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}

@@ -1,0 +1,119 @@
+//! `docs/output.md` says every file, key and column there is, and no other: its tables are made here.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::{env, fs};
+
+use retrystorm::error::exit;
+use retrystorm::figure::{Declared, Scope};
+use retrystorm::report::{csv, folder, json, manifest};
+use retrystorm::story;
+
+const PAGE: &str = "docs/output.md";
+
+/// To bring the page up to date: `WRITE_DOCS=1 cargo test --test main docs`.
+const WRITE: &str = "WRITE_DOCS";
+
+#[test]
+fn the_page_on_output_is_complete() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(PAGE);
+    let old = fs::read_to_string(&path).expect("the page is there");
+    let mut new = old.clone();
+    for (name, table) in tables() {
+        new = replaced(&new, name, &table);
+    }
+    if env::var_os(WRITE).is_some() {
+        fs::write(&path, &new).expect("writable");
+    }
+    for (old, new) in old.lines().zip(new.lines()) {
+        assert_eq!(
+            old, new,
+            "{PAGE} is not up to date; {WRITE}=1 cargo test --test main docs"
+        );
+    }
+    assert_eq!(old.len(), new.len(), "{PAGE} is not up to date");
+}
+
+/// `page` with `table` between the marks that say `name`.
+fn replaced(page: &str, name: &str, table: &str) -> String {
+    let (begin, end) = (
+        format!("<!-- {name} -->\n"),
+        format!("<!-- end of {name} -->"),
+    );
+    let from = page
+        .find(&begin)
+        .unwrap_or_else(|| panic!("{PAGE} has no {begin}"))
+        + begin.len();
+    let to = page
+        .find(&end)
+        .unwrap_or_else(|| panic!("{PAGE} has no {end}"));
+    format!("{}\n{table}\n{}", &page[..from], &page[to..])
+}
+
+fn tables() -> Vec<(&'static str, String)> {
+    let keys = |keys: &[(&str, &str)]| two_columns(["key", "meaning"], keys.iter().copied());
+    let columns = |keys: &[(&str, &str)]| two_columns(["column", "meaning"], keys.iter().copied());
+    let codes: Vec<(String, &str)> = exit::ALL
+        .map(|(code, meaning)| (code.to_string(), meaning))
+        .into();
+    let plots: Vec<(String, &str)> = folder::PLOTS
+        .iter()
+        .map(|p| (format!("plots/{}.svg, .png", p.name), p.meaning))
+        .collect();
+    let files = folder::FILES
+        .into_iter()
+        .map(|(name, meaning)| (name.to_string(), meaning))
+        .chain(plots);
+    let files: Vec<(String, &str)> = files.collect();
+    vec![
+        (
+            "exit codes",
+            two_columns(
+                ["code", "meaning"],
+                codes.iter().map(|(a, b)| (a.as_str(), *b)),
+            ),
+        ),
+        (
+            "files",
+            two_columns(
+                ["file", "what it holds"],
+                files.iter().map(|(a, b)| (a.as_str(), *b)),
+            ),
+        ),
+        ("keys of summary.json", keys(&json::KEYS)),
+        ("keys of verdict", keys(&story::VERDICT_KEYS)),
+        ("columns of summary.csv", columns(&csv::SUMMARY_KEYS)),
+        ("figures", figures(Scope::whole)),
+        ("columns of windows.csv", columns(&csv::WINDOW_KEYS)),
+        ("figures of a window", figures(Scope::window)),
+        ("keys of manifest.json", keys(&manifest::KEYS)),
+    ]
+}
+
+fn two_columns<'t>(header: [&str; 2], rows: impl Iterator<Item = (&'t str, &'t str)>) -> String {
+    let mut table = format!("| {} | {} |\n|---|---|\n", header[0], header[1]);
+    for (name, meaning) in rows {
+        let names: Vec<String> = name.split(", ").map(|n| format!("`{n}`")).collect();
+        writeln!(table, "| {} | {meaning} |", names.join(", ")).expect("writing to a string");
+    }
+    table
+}
+
+/// Every figure once, with the scopes it is given for.
+fn figures(of: fn(Scope) -> Vec<Declared>) -> String {
+    let mut rows: Vec<(Declared, Vec<&str>)> = Vec::new();
+    for scope in Scope::ALL {
+        for figure in of(scope) {
+            match rows.iter_mut().find(|(known, _)| *known == figure) {
+                Some((_, scopes)) => scopes.push(scope.name()),
+                None => rows.push((figure, vec![scope.name()])),
+            }
+        }
+    }
+    let mut table = String::from("| figure | unit | of | meaning |\n|---|---|---|---|\n");
+    for (figure, scopes) in rows {
+        let (name, unit, of) = (figure.name, figure.unit.name(), scopes.join(", "));
+        writeln!(table, "| `{name}` | {unit} | {of} | {} |", figure.meaning).expect("writing");
+    }
+    table
+}

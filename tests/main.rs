@@ -1,0 +1,7 @@
+//! The program from outside: one binary, so that it links once.
+
+mod bytes;
+mod cli;
+mod docs;
+mod program;
+mod tidy;
