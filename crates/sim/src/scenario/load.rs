@@ -11,7 +11,7 @@ use super::model::{Fault, Link, Policy, Run, Scenario};
 use super::names::{self, DEFAULT_LINK, NO_POLICY};
 use super::overrides::{self, Override};
 use super::problem::Problems;
-use super::tree::{Format, Node, read};
+use super::tree::{Format, Node, Value, read};
 use super::written::{Defs, Entry, Table, Tried, Written};
 use crate::expect::{self, Expectation};
 use crate::law::Law;
@@ -35,13 +35,46 @@ pub const VERSION: u64 = 1;
 #[must_use]
 pub fn schema() -> Json {
     let mut defs = Defs::default();
-    let root = ScenarioFile::schema(&mut defs);
-    json!({
+    let Json::Object(root) = ScenarioFile::schema(&mut defs) else {
+        return Json::Null;
+    };
+    let mut defs = defs.into_json();
+    let file = &mut defs["Scenario"];
+    file["properties"]["$schema"] = json!({
+        "description": "Where editors find this schema; not read.",
+        "type": "string",
+    });
+    file["patternProperties"] = json!({
+        "^x-": { "description": "Not read: a place for YAML anchors that others refer to." },
+    });
+    let mut schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "retrystorm scenario",
-        "$ref": root["$ref"],
-        "$defs": defs.into_json(),
-    })
+    });
+    for (key, value) in root {
+        schema[key] = value;
+    }
+    schema["$defs"] = defs;
+    schema
+}
+
+/// A text in any of the formats as plain JSON, for files that are not scenarios but look like them.
+///
+/// # Errors
+/// What is wrong with its syntax.
+pub fn to_json(source: &Source<'_>) -> Result<Json, Problems> {
+    let mut problems = Problems::of(source.name);
+    match read(source.text, source.format, 0, &mut problems) {
+        Some(root) if problems.is_empty() => Ok(root.to_json()),
+        _ => Err(problems.sorted()),
+    }
+}
+
+/// Takes off what is for editors and anchors only.
+fn drop_unread(root: &mut Node) {
+    if let Value::Map(entries) = &mut root.value {
+        entries.retain(|(key, _)| key.value != "$schema" && !key.value.starts_with("x-"));
+    }
 }
 
 /// Reads a scenario with `overrides` put in place of what it says. `fetch` gives the text of a file that the scenario names, relative to it.
@@ -57,6 +90,7 @@ pub fn load(
     let Some(mut root) = read(source.text, source.format, 0, &mut problems) else {
         return Err(problems.sorted());
     };
+    drop_unread(&mut root);
     if !overrides.is_empty() {
         overrides::apply(&mut root, overrides, &schema(), &mut problems);
     }

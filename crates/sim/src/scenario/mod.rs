@@ -13,7 +13,7 @@ mod topology;
 pub(crate) mod tree;
 pub(crate) mod written;
 
-pub use load::{Source, VERSION, load, schema};
+pub use load::{Source, VERSION, load, schema, to_json};
 pub use model::Scenario;
 pub use overrides::Override;
 pub use problem::{Problem, Problems};

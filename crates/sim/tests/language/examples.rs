@@ -5,7 +5,9 @@ use sim::law::Law;
 use sim::scenario::model::{Caller, Discipline, FaultKind, Source};
 use sim::step::Instr;
 
-use crate::{wrong, yaml};
+use sim::scenario::{Format, Source as Text, to_json};
+
+use crate::{loaded, wrong, yaml};
 
 /// The smallest useful file.
 pub const SMALL: &str = "
@@ -174,4 +176,183 @@ faults:",
         problems.contains("no policy is called `skd`: did you mean `sdk`?"),
         "{problems}"
     );
+}
+
+/// The limits a careful SDK ships with.
+#[test]
+fn a_whole_set_of_careful_limits_loads() {
+    let scenario = yaml(
+        "
+version: 1
+run: { duration: 10min }
+clients: { app: { arrivals: { poisson: 100/s }, calls: [ { to: api, policy: sdk } ] } }
+services: { api: { work: 10ms } }
+policies:
+  sdk:
+    deadline: 12s
+    attempt_timeout: 8s
+    retry: { max_attempts: 3, backoff: { exponential: { base: 100ms, max: 2s, jitter: full } } }
+    budget: { ratio: { ratio: 0.1, burst: 10 } }
+    breaker: { minimum_calls: 20, failure_rate: 50%, open_for: 30s }
+    bulkhead: { max_in_flight: 50, max_waiting: 50, max_wait: 50ms }
+",
+    );
+    let spec = scenario.policies[1].policy.spec();
+    assert_eq!(spec.deadline.limit, Some(Span::secs(12)));
+    assert_eq!(spec.attempt_timeout, Some(Span::secs(8)));
+    assert!(matches!(spec.budget, Budget::Ratio { ratio: 0.1, .. }));
+    assert_eq!(
+        spec.bulkhead.map(|bulkhead| bulkhead.max_wait),
+        Some(Span::millis(50))
+    );
+    assert_eq!(
+        spec.retry.on,
+        seawall::Retry::default().on,
+        "nothing risky is retried unless asked for"
+    );
+}
+
+/// Operations, gateways, fan-outs, loops and links.
+#[test]
+fn a_shop_with_gateways_and_fan_outs_means_what_it_says() {
+    let scenario = yaml(
+        "
+version: 1
+run: { duration: 90s }
+clients:
+  shop:
+    instances: 200
+    arrivals: { profile: [ [0s, 500/s], [60s, 500/s], [61s, 2000/s], [90s, 500/s] ] }
+    operations: { browse: 90%, order: 10% }
+    program: { browse: [ { call: { to: gateway, operation: browse, policy: sdk } } ], order: [ { call: { to: gateway, operation: order } } ] }
+  agents: { instances: 5000, loop: [ { call: { to: catalog, operation: browse } }, { delay: { uniform: [9s, 11s] } } ] }
+services:
+  gateway:
+    replicas: 4
+    concurrency: 1000
+    holds_worker: false
+    operations:
+      browse: { program: [ { call: { to: catalog, operation: browse, policy: mesh } } ] }
+      order: { program: [ { call: { to: catalog, operation: order, policy: mesh } } ] }
+  catalog:
+    replicas: 6
+    balance: least_in_flight
+    concurrency: 64
+    queue: { capacity: 200, discipline: fifo }
+    honours_cancellation: true
+    operations:
+      browse:
+        idempotent: true
+        program:
+          - work: { lognormal: { p50: 2ms, p99: 15ms } }
+          - parallel: [ { call: { to: price } }, { call: { to: reviews, optional: true } } ]
+      order: { idempotent: false, program: [ { work: 3ms }, { work: 1ms } ] }
+  price: { work: 1ms }
+  reviews: { work: 1ms }
+links:
+  default: { delay: 1ms }
+  gateway -> catalog: { delay: 100us }
+policies:
+  sdk: { deadline: 1s, retry: { max_attempts: 3 } }
+  mesh: { retry: { max_attempts: 2 } }
+",
+    );
+    let [shop, agents] = scenario.clients.as_slice() else {
+        panic!()
+    };
+    assert_eq!(
+        shop.operations.iter().map(|o| o.weight).collect::<Vec<_>>(),
+        [0.9, 0.1]
+    );
+    assert!(matches!(agents.source, Source::Loop { .. }));
+    let catalog = &scenario.services[1];
+    assert!(!catalog.operations[1].semantics.idempotent);
+    let links: Vec<_> = scenario
+        .links
+        .iter()
+        .map(|link| link.name.as_str())
+        .collect();
+    assert_eq!(links, ["default", "gateway -> catalog"]);
+    for site in &scenario.sites {
+        let edge = scenario.edges[site.edge as usize];
+        let by_gateway = edge.caller == Caller::Service(0);
+        assert_eq!(
+            site.link,
+            u32::from(by_gateway),
+            "the link named by its ends applies by itself"
+        );
+    }
+    let called: Vec<_> = scenario.sites.iter().map(|site| site.operation).collect();
+    assert_eq!(
+        called,
+        [0, 1, 0, 0, 1, 0, 0],
+        "by index among the operations of the service"
+    );
+}
+
+#[test]
+fn keys_for_editors_and_anchors_are_not_read() {
+    let scenario = yaml(
+        "
+$schema: ../schema.json
+x-defaults: &careful { deadline: 1s, nonsense: 3 }
+version: 1
+run: { duration: 10s }
+clients: { web: { arrivals: { poisson: 1/s }, calls: [ api ] } }
+services: { api: { work: &work { exponential: 3ms } }, db: { work: *work } }
+policies: { sdk: &sdk { deadline: 1s }, other: { <<: *sdk, attempt_timeout: 1s } }
+",
+    );
+    assert_eq!(
+        scenario.policies[2].policy.spec().deadline.limit,
+        Some(Span::secs(1))
+    );
+    assert_eq!(scenario.code.laws[0], scenario.code.laws[1]);
+}
+
+/// The same world in all three formats, with an override each.
+#[test]
+fn yaml_toml_and_json_mean_the_same() {
+    let toml = r#"
+version = 1
+run = { duration = "10min", window = "1s", warmup = "30s" }
+expect = [ "amplification(api) <= 1.2", "recovery_time <= 30s" ]
+[clients.web]
+instances = 100
+arrivals.poisson = "900/s"
+calls = [ { to = "api", policy = "sdk" } ]
+[services.api]
+replicas = 1
+concurrency = 10
+queue = { capacity = 1000, discipline = "fifo" }
+work.exponential.mean = "10ms"
+[links.default]
+delay.constant = "1ms"
+[policies.sdk]
+deadline = "1s"
+attempt_timeout = "100ms"
+budget.ratio = { of = "calls", percent = "10%", burst = 100 }
+[policies.sdk.retry]
+max_attempts = 3
+backoff.exponential = { base = "50ms", max = "1s", jitter = "full" }
+on = [ "timeout", "unavailable" ]
+[[faults]]
+at = "2min"
+for = "5s"
+slow = { service = "api", factor = 3 }
+"#;
+    let source = Text {
+        name: "x.yaml",
+        text: SMALL,
+        format: Format::Yaml,
+    };
+    let json = to_json(&source).unwrap().to_string();
+    let meant = |text: &str, format| {
+        let overrides = ["services.api.concurrency=20", "faults.0.for=7s"];
+        format!("{:?}", loaded(text, format, &overrides).unwrap())
+    };
+    let yaml = meant(SMALL, Format::Yaml);
+    assert!(yaml.contains("concurrency: Some(20)"), "{yaml}");
+    assert_eq!(meant(toml, Format::Toml), yaml);
+    assert_eq!(meant(&json, Format::Json), yaml);
 }

@@ -2,7 +2,10 @@
 
 mod examples;
 mod mistakes;
+mod no_panic;
 mod promises;
+mod samples;
+mod schema;
 mod structure;
 mod verdict;
 

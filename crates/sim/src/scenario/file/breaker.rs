@@ -34,6 +34,8 @@ record! {
         /// Kinds that count as failures. By default all but those that are the caller's fault: conflict,
         /// permission_denied, invalid, cancelled.
         on: Option<Kinds>,
+        /// Kinds that are no result at all.
+        ignored: Option<Kinds>,
     }
 }
 
@@ -88,7 +90,7 @@ impl BreakerFile {
                 open_for: self.open_for,
                 half_open_calls: self.half_open_calls.0,
             }),
-            ignored: FailureSet::NONE,
+            ignored: self.ignored.map_or(FailureSet::NONE, |kinds| kinds.0),
             counts: self.counts,
             on: self.on.map_or_else(not_the_callers_fault, |kinds| kinds.0),
         }

@@ -88,15 +88,15 @@ choice! {
         /// At once.
         none => None,
         /// The same each time, then jitter.
-        fixed => Fixed(FixedFile),
+        fixed => Fixed(FixedBackoffFile),
         /// min(max, base × multiplier^n) before retry n = 0, 1, …, then jitter.
-        exponential => Exponential(ExponentialFile),
+        exponential => Exponential(ExponentialBackoffFile),
     }
 }
 
 record! {
     /// The same wait each time. A bare length is its `delay`.
-    pub(crate) struct FixedFile [delay] {
+    pub(crate) struct FixedBackoffFile [delay] {
         /// The wait that jitter works on.
         delay: Span,
         /// How it is spread.
@@ -106,7 +106,7 @@ record! {
 
 record! {
     /// A wait that grows.
-    pub(crate) struct ExponentialFile {
+    pub(crate) struct ExponentialBackoffFile {
         /// The cap of the first retry.
         base: Span,
         /// Growth per retry, at least 1.
@@ -140,15 +140,15 @@ choice! {
         /// Nothing does.
         none => None,
         /// A token bucket that calls or successes fill; a retry costs one token.
-        ratio => Ratio(RatioFile),
+        ratio => Ratio(RatioBudgetFile),
         /// Retries within a sliding window, as a share of the calls or successes in it.
-        windowed => Windowed(WindowedFile),
+        windowed => Windowed(WindowedBudgetFile),
     }
 }
 
 record! {
     /// A token bucket.
-    pub(crate) struct RatioFile {
+    pub(crate) struct RatioBudgetFile {
         /// What earns.
         of: BudgetEvent = "calls",
         /// Tokens per event, in percent; write this or `ratio`.
@@ -162,7 +162,7 @@ record! {
 
 record! {
     /// A sliding window, kept in ten slices.
-    pub(crate) struct WindowedFile {
+    pub(crate) struct WindowedBudgetFile {
         /// What is counted.
         of: BudgetEvent = "calls",
         /// Retries per event, in percent; write this or `ratio`.
@@ -179,8 +179,10 @@ record! {
 words! {
     /// What earns a retry.
     BudgetEvent, "BudgetEvent" {
-        "calls" => BudgetEvent::Calls, "Every call begun.";
+        "calls" => BudgetEvent::Calls, "Every call that sent its first attempt.";
         "successes" => BudgetEvent::Successes, "Every call that ended well.";
+        "not_retryable" => BudgetEvent::NotRetryable,
+            "Every answer, good or bad, that is not of a kind that is retried.";
     }
 }
 

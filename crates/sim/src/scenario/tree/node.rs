@@ -1,5 +1,7 @@
 //! The tree that every format is read into.
 
+use serde_json::Value as Json;
+
 /// Where something was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
@@ -64,6 +66,30 @@ impl Node {
             Value::Bool(false) => Some("false"),
             Value::Number(text) | Value::String(text) => Some(text),
             Value::Null | Value::Seq(_) | Value::Map(_) => None,
+        }
+    }
+
+    /// The same as plain JSON; a number that JSON cannot hold becomes text.
+    #[must_use]
+    pub fn to_json(&self) -> Json {
+        match &self.value {
+            Value::Null => Json::Null,
+            Value::Bool(yes) => Json::Bool(*yes),
+            Value::String(text) => Json::String(text.clone()),
+            Value::Number(text) => {
+                let whole = text.parse::<u64>().map(Json::from);
+                let number = whole.or_else(|_| text.parse::<f64>().map(Json::from));
+                // JSON knows no infinity, which serde_json turns into null.
+                number
+                    .ok()
+                    .filter(|n| !n.is_null())
+                    .unwrap_or_else(|| Json::String(text.clone()))
+            }
+            Value::Seq(items) => items.iter().map(Node::to_json).collect(),
+            Value::Map(entries) => {
+                let entry = |(key, node): &(At<String>, Node)| (key.value.clone(), node.to_json());
+                Json::Object(entries.iter().map(entry).collect())
+            }
         }
     }
 

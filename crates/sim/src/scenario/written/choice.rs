@@ -99,7 +99,7 @@ macro_rules! choice {
             }
 
             fn schema(defs: &mut $crate::scenario::written::Defs) -> serde_json::Value {
-                defs.define(stringify!($name), |defs| {
+                defs.define::<Self>(stringify!($name), |defs| {
                     let payloads = Self::schema_of_tags(defs);
                     #[allow(unused_mut, unused_assignments)]
                     let mut bare: Option<serde_json::Value> = None;
@@ -136,7 +136,7 @@ macro_rules! words {
             fn schema(defs: &mut $crate::scenario::written::Defs) -> serde_json::Value {
                 use $crate::scenario::written::{Tag, schema_of_choice};
                 const TAGS: &[Tag] = &[$(Tag { name: $word, doc: $word_doc, payload: false },)*];
-                defs.define($name, |_| {
+                defs.define::<Self>($name, |_| {
                     schema_of_choice(concat!($($doc, "\n"),*), TAGS, serde_json::json!({}), None)
                 })
             }

@@ -289,7 +289,7 @@ impl Written for FailureKind {
     }
 
     fn schema(defs: &mut Defs) -> Json {
-        defs.define("FailureKind", |_| {
+        defs.define::<Self>("FailureKind", |_| {
             let grpc = FailureKind::ALL.iter().filter_map(|kind| kind.grpc());
             let words: Vec<_> = kind_names().chain(grpc).chain(["4xx", "5xx"]).collect();
             let http: Vec<_> = FailureKind::ALL.iter().filter_map(|kind| kind.http()).collect();

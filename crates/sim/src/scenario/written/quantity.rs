@@ -116,7 +116,7 @@ impl Written for Span {
     }
 
     fn schema(defs: &mut Defs) -> Json {
-        defs.define("Span", |_| {
+        defs.define::<Self>("Span", |_| {
             json!({
                 "description": "A length of time with its unit: \"5ns\", \"100us\", \"250ms\", \"1.5s\", \"10min\", \"2h\", \"1d\", \"1m30s\".",
                 "type": "string",
@@ -133,7 +133,7 @@ impl Written for Rate {
     }
 
     fn schema(defs: &mut Defs) -> Json {
-        defs.define("Rate", |_| {
+        defs.define::<Self>("Rate", |_| {
             json!({
                 "description": "So many per time: \"500/s\", \"40/min\", \"3.2/s\", \"40 rpm\", \"7 rps\".",
                 "type": "string",
@@ -155,7 +155,7 @@ impl Written for Share {
     }
 
     fn schema(defs: &mut Defs) -> Json {
-        defs.define("Share", |_| {
+        defs.define::<Self>("Share", |_| {
             json!({
                 "description": "A part of a whole: 0 to 1, or \"0%\" to \"100%\".",
                 "anyOf": [
@@ -174,7 +174,7 @@ impl Written for Ratio {
     }
 
     fn schema(defs: &mut Defs) -> Json {
-        defs.define("Ratio", |_| {
+        defs.define::<Self>("Ratio", |_| {
             json!({
                 "description": "So much per unit: 0.2 or \"20%\".",
                 "anyOf": [{ "type": "number", "minimum": 0 }, { "type": "string", "pattern": PERCENT }],
@@ -197,7 +197,7 @@ impl Written for Percent {
     }
 
     fn schema(defs: &mut Defs) -> Json {
-        defs.define("Percent", |_| {
+        defs.define::<Self>("Percent", |_| {
             json!({
                 "description": "Percent, with or without the sign: \"20%\" or 20.",
                 "anyOf": [{ "type": "number", "minimum": 0 }, { "type": "string", "pattern": PERCENT }],
@@ -213,7 +213,7 @@ impl Written for Factor {
     }
 
     fn schema(defs: &mut Defs) -> Json {
-        defs.define("Factor", |_| {
+        defs.define::<Self>("Factor", |_| {
             json!({
                 "description": "A multiple: 3, \"3x\" or 0.5.",
                 "anyOf": [
@@ -235,7 +235,7 @@ impl Written for Weight {
     }
 
     fn schema(defs: &mut Defs) -> Json {
-        defs.define("Weight", |_| {
+        defs.define::<Self>("Weight", |_| {
             json!({
                 "description": "A share of several that belong together: percents that sum to \"100%\", or plain weights above 0.",
                 "anyOf": [

@@ -74,7 +74,7 @@ macro_rules! record {
             }
 
             fn schema(defs: &mut $crate::scenario::written::Defs) -> serde_json::Value {
-                defs.define(stringify!($name), |defs| {
+                defs.define::<Self>(stringify!($name), |defs| {
                     #[allow(unused_mut)]
                     let mut keys: Vec<(&str, bool, Option<$crate::scenario::written::Literal>, serde_json::Value)> = Vec::new();
                     $(

@@ -1,25 +1,42 @@
 //! Collecting JSON Schema definitions.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value as Json, json};
 
 /// Named parts of a schema; each is built once and referred to by name.
 #[derive(Debug, Default)]
-pub(crate) struct Defs(Map<String, Json>);
+pub(crate) struct Defs {
+    parts: Map<String, Json>,
+    /// Which Rust type each name stands for.
+    owners: BTreeMap<String, &'static str>,
+}
 
 impl Defs {
-    /// A reference to the definition `name`, which `build` makes if it is not there yet.
-    pub(crate) fn define(&mut self, name: &str, build: impl FnOnce(&mut Defs) -> Json) -> Json {
-        if !self.0.contains_key(name) {
+    /// A reference to the definition of `T`, which `build` makes if it is not there yet. Its name is that of
+    /// the Rust type without `File`, which two types must not share.
+    pub(crate) fn define<T>(&mut self, name: &str, build: impl FnOnce(&mut Defs) -> Json) -> Json {
+        let name = name.strip_suffix("File").unwrap_or(name);
+        let owner = self
+            .owners
+            .entry(name.into())
+            .or_insert(std::any::type_name::<T>());
+        assert_eq!(
+            *owner,
+            std::any::type_name::<T>(),
+            "two types called {name} in the schema"
+        );
+        if !self.parts.contains_key(name) {
             // Holds the place, so that a definition may refer to itself.
-            self.0.insert(name.into(), Json::Null);
+            self.parts.insert(name.into(), Json::Null);
             let schema = build(self);
-            self.0.insert(name.into(), schema);
+            self.parts.insert(name.into(), schema);
         }
         json!({ "$ref": format!("#/$defs/{name}") })
     }
 
     pub(crate) fn into_json(self) -> Json {
-        Json::Object(self.0)
+        Json::Object(self.parts)
     }
 }
 
