@@ -73,6 +73,7 @@ fn main() {
     let bulkhead = Spec {
         bulkhead: Some(Bulkhead {
             max_in_flight: 50,
+            queue_from: None,
             max_waiting: 50,
             max_wait: Span::millis(50),
             hold_during_backoff: true,

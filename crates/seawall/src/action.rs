@@ -59,6 +59,8 @@ pub enum Stopped {
     BudgetEmpty,
     /// The client rejects on its own, since the dependency accepts too little.
     Throttled,
+    /// The client sends as often as it may already.
+    RateLimited,
     /// The breaker refuses.
     BreakerOpen,
     /// No permit, and no place to wait for one.
@@ -78,7 +80,7 @@ pub enum Stopped {
 
 impl Stopped {
     /// Number of reasons.
-    pub const COUNT: usize = 13;
+    pub const COUNT: usize = 14;
     /// The words used in columns and reports, by [`Stopped::index`].
     pub const NAMES: [&'static str; Stopped::COUNT] = [
         "not_retryable",
@@ -94,6 +96,7 @@ impl Stopped {
         "kill_switch",
         "cancelled",
         "throttled",
+        "rate_limited",
     ];
 
     /// Position in [`Stopped::NAMES`].
@@ -113,6 +116,7 @@ impl Stopped {
             Stopped::KillSwitch => 10,
             Stopped::Cancelled => 11,
             Stopped::Throttled => 12,
+            Stopped::RateLimited => 13,
         }
     }
 

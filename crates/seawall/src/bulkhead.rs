@@ -33,6 +33,9 @@ pub enum Entry {
 #[derive(Clone, Debug)]
 pub struct Gate {
     permits: u32,
+    /// Permits out up to which nobody lines up.
+    direct: u32,
+    queue_from: u32,
     places: u32,
     /// Permits out, those of granted slots included.
     in_use: u32,
@@ -80,8 +83,11 @@ impl Gate {
             first: NONE,
             last: NONE,
         };
+        let queue_from = bulkhead.queue_from.unwrap_or(u32::MAX);
         Gate {
             permits: bulkhead.max_in_flight,
+            direct: bulkhead.max_in_flight.min(queue_from),
+            queue_from,
             places: if bulkhead.max_wait.0 == 0 {
                 0
             } else {
@@ -99,14 +105,29 @@ impl Gate {
     /// Asks for a permit, or else for a place in line.
     #[inline]
     pub fn enter(&mut self, key: CallKey) -> Entry {
+        if self.in_use < self.direct {
+            self.in_use += 1;
+            return Entry::Entered;
+        }
+        if self.waiting < self.places {
+            return self.join(key);
+        }
         if self.in_use < self.permits {
             self.in_use += 1;
             return Entry::Entered;
         }
-        if self.waiting >= self.places {
-            return Entry::Full;
+        Entry::Full
+    }
+
+    /// Changes the number of permits. Those that are out beyond it stay out until they are given back;
+    /// new ones go to the first in line.
+    pub fn set_permits(&mut self, permits: u32) {
+        self.permits = permits;
+        self.direct = permits.min(self.queue_from);
+        while self.in_use < self.direct && self.line.first != NONE {
+            self.in_use += 1;
+            self.grant();
         }
-        self.join(key)
     }
 
     fn join(&mut self, key: CallKey) -> Entry {
@@ -175,15 +196,20 @@ impl Gate {
     /// Gives a permit back; it goes to the first in line.
     #[inline]
     pub fn release(&mut self) {
-        let first = self.line.first;
-        if first == NONE {
+        if self.line.first == NONE || self.in_use > self.permits {
             self.in_use = self.in_use.saturating_sub(1);
         } else {
-            self.line.remove(&mut self.slots, first);
-            self.waiting -= 1;
-            self.slots[first as usize].at = At::Granted;
-            self.granted.append(&mut self.slots, first);
+            self.grant();
         }
+    }
+
+    /// Gives a permit to the first in line.
+    fn grant(&mut self) {
+        let first = self.line.first;
+        self.line.remove(&mut self.slots, first);
+        self.waiting -= 1;
+        self.slots[first as usize].at = At::Granted;
+        self.granted.append(&mut self.slots, first);
     }
 
     /// The next call to which a permit was granted while it waited; each is named once.

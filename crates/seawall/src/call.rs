@@ -6,6 +6,7 @@ use crate::breaker::Permit;
 use crate::budget::Grant;
 use crate::bulkhead::Place;
 use crate::failure::{FailureKind, FailureSet, Phase};
+use crate::rate_limit::Then;
 use crate::request::CallKey;
 use crate::time::{Span, Time};
 
@@ -42,8 +43,12 @@ pub(crate) enum State {
     New,
     /// In line for a bulkhead permit.
     Waiting(Place),
-    /// An attempt is out.
-    Sent { at: Time },
+    /// The next attempt comes too early for the rate limit.
+    Pacing(Then),
+    /// The rate limit lets the next attempt pass.
+    Passed,
+    /// An attempt is out; so many were in flight with it.
+    Sent { at: Time, in_flight: u32 },
     /// An attempt failed and nobody decided yet what to do about it. `abandon`: the driver has to be
     /// told first that nobody waits for it.
     Failed { asked: Asked, abandon: bool },

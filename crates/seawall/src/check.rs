@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 use core::fmt::Display;
 
 use crate::spec::{
-    Backoff, Breaker, BreakerRule, Budget, Bulkhead, Jitter, Rates, Retry, Spec, SpecError, Window,
+    Backoff, Breaker, BreakerRule, Budget, Bulkhead, Jitter, LimiterRule, RateLimit, Rates, Retry,
+    Spec, SpecError, Window,
 };
 use crate::time::Span;
 
@@ -35,6 +36,22 @@ pub(crate) fn problems(spec: &Spec) -> Vec<SpecError> {
     }
     if let Some(spec) = &spec.bulkhead {
         bulkhead(spec, &mut found);
+    }
+    if let Some(limiter) = &spec.limiter {
+        if spec.bulkhead.is_none() {
+            found.add("limiter", "needs a bulkhead, whose permits it moves");
+        }
+        match &limiter.rule {
+            LimiterRule::Aimd(rule) => rule.check(&mut found),
+            LimiterRule::Gradient2(rule) => rule.check(&mut found),
+            LimiterRule::Vegas(rule) => rule.check(&mut found),
+        }
+    }
+    match &spec.rate_limit {
+        None => {}
+        Some(RateLimit::Gcra { gcra, .. }) => gcra.check(&mut found),
+        Some(RateLimit::Resilience4j(limit)) => limit.check(&mut found),
+        Some(RateLimit::AwsAdaptive(limit)) => limit.check(&mut found),
     }
     found.0
 }
@@ -158,6 +175,10 @@ fn rates(breaker: &Rates, found: &mut Found) {
 
 fn bulkhead(bulkhead: &Bulkhead, found: &mut Found) {
     found.at_least_one("bulkhead.max_in_flight", bulkhead.max_in_flight);
+    if let Some(from) = bulkhead.queue_from {
+        let holds = (1..=bulkhead.max_in_flight).contains(&from);
+        found.require(holds, "bulkhead.queue_from", "1 to max_in_flight", from);
+    }
     if bulkhead.max_waiting > 0 && bulkhead.max_wait == Span::ZERO {
         found.expected(
             "bulkhead.max_wait",
@@ -168,9 +189,18 @@ fn bulkhead(bulkhead: &Bulkhead, found: &mut Found) {
 }
 
 /// What was found wrong so far.
+#[derive(Default)]
 pub(crate) struct Found(Vec<SpecError>);
 
 impl Found {
+    pub(crate) fn into_result(self) -> Result<(), Vec<SpecError>> {
+        if self.0.is_empty() {
+            Ok(())
+        } else {
+            Err(self.0)
+        }
+    }
+
     fn add(&mut self, field: &'static str, message: impl Into<String>) {
         self.0.push(SpecError {
             field,
@@ -229,6 +259,12 @@ impl Found {
         if !(low..=high).contains(&value) {
             self.expected(field, format!("{low} to {high}"), value);
         }
+    }
+
+    /// The bounds of a limit on concurrency.
+    pub(crate) fn limits(&mut self, min: u32, max: u32) {
+        self.at_least_one("limiter.min", min);
+        self.require(min <= max, "limiter.max", "at least min", max);
     }
 
     /// How long a Finagle-like budget may remember.
@@ -316,10 +352,12 @@ mod tests {
             }),
             bulkhead: Some(Bulkhead {
                 max_in_flight: 0,
+                queue_from: None,
                 max_waiting: 1,
                 max_wait: Span::ZERO,
                 hold_during_backoff: true,
             }),
+            ..Spec::default()
         };
         assert_eq!(
             fields(&spec),

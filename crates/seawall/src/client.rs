@@ -10,6 +10,7 @@ use crate::entropy::Entropy;
 use crate::failure::{Failure, FailureKind, FailureSet, Reply};
 use crate::guards::Guards;
 use crate::policy::Policy;
+use crate::rate_limit::Then;
 use crate::request::{CallKey, Request};
 use crate::stats::Stats;
 use crate::time::{Span, Time};
@@ -79,7 +80,7 @@ impl Client {
         // Here only what every call does that goes well; the rest is kept out of the driver's loop.
         match call.state {
             State::New if self.guards.none() => Some(self.send(call, now, entropy)),
-            State::Sent { .. } | State::Backoff | State::Over => None,
+            State::Sent { .. } | State::Backoff | State::Pacing(_) | State::Over => None,
             State::Ending {
                 stopped,
                 abandon: false,
@@ -92,7 +93,7 @@ impl Client {
     #[inline]
     pub fn on_reply(&mut self, call: &mut Call, now: Time, attempt: u32, reply: Reply) {
         match (call.state, reply) {
-            (State::Sent { at }, Reply::Ok) if attempt == call.attempts => {
+            (State::Sent { at, .. }, Reply::Ok) if attempt == call.attempts => {
                 if !self.guards.none() {
                     self.guards.succeeded(call, now, at);
                 }
@@ -100,7 +101,7 @@ impl Client {
                 call.last = None;
                 call.end(None, false);
             }
-            (State::Sent { at }, Reply::Failed(failure)) if attempt == call.attempts => {
+            (State::Sent { at, .. }, Reply::Failed(failure)) if attempt == call.attempts => {
                 self.attempt_failed(call, now, at, failure, false);
             }
             _ => self.stats.ignored_replies += 1,
@@ -113,13 +114,18 @@ impl Client {
             return;
         }
         match call.state {
-            State::Sent { at } => {
+            State::Sent { at, .. } => {
                 self.attempt_failed(call, now, at, FailureKind::Timeout.into(), true);
             }
-            State::Backoff => {
+            State::Backoff | State::Pacing(Then::Ask) => {
                 call.timer = Time::MAX;
                 call.state = State::Ready;
             }
+            State::Pacing(Then::Go) => {
+                call.timer = Time::MAX;
+                call.state = State::Passed;
+            }
+            State::Pacing(Then::GiveUp) => self.give_up(call, now, Stopped::RateLimited, false),
             State::Waiting(place) => {
                 let bulkhead = self.guards.bulkhead.as_ref();
                 // A permit that came in the same instant came first.
@@ -135,6 +141,7 @@ impl Client {
             State::New
             | State::Failed { .. }
             | State::Ready
+            | State::Passed
             | State::Ending { .. }
             | State::Over => {}
         }
@@ -147,7 +154,12 @@ impl Client {
             State::Ending { .. } | State::Over => return,
             State::Sent { .. } => true,
             State::Failed { abandon, .. } => abandon,
-            State::New | State::Waiting(_) | State::Backoff | State::Ready => false,
+            State::New
+            | State::Waiting(_)
+            | State::Pacing(_)
+            | State::Passed
+            | State::Backoff
+            | State::Ready => false,
         };
         self.give_up(call, now, Stopped::Cancelled, abandon);
     }
@@ -236,6 +248,10 @@ impl Client {
                 None => self.enter(call, now, entropy),
                 Some(stopped) => Some(self.stop(call, now, stopped)),
             },
+            State::Passed => match self.unwanted(call, now) {
+                None => self.line_up(call, now, entropy),
+                Some(stopped) => Some(self.stop(call, now, stopped)),
+            },
             &mut State::Waiting(place) => {
                 if !self.guards.bulkhead.as_mut()?.gate.claim(place) {
                     return None;
@@ -244,7 +260,7 @@ impl Client {
                 call.timer = Time::MAX;
                 Some(self.send(call, now, entropy))
             }
-            State::Sent { .. } | State::Backoff | State::Over => None,
+            State::Sent { .. } | State::Backoff | State::Pacing(_) | State::Over => None,
             &mut State::Ending { stopped, .. } => Some(finish(call, stopped)),
         }
     }
@@ -278,8 +294,22 @@ impl Client {
         }
     }
 
-    /// Gets a place for the next attempt and sends it, or waits in line.
+    /// Passes the rate limit, then gets a place for the next attempt and sends it; or waits.
     fn enter(&mut self, call: &mut Call, now: Time, entropy: &mut impl Entropy) -> Option<Action> {
+        match self.guards.pace(call, now) {
+            Ok(()) if matches!(call.state, State::Pacing(_)) => None,
+            Ok(()) => self.line_up(call, now, entropy),
+            Err(stopped) => Some(self.stop(call, now, stopped)),
+        }
+    }
+
+    /// Gets a place for the next attempt and sends it, or waits in line.
+    fn line_up(
+        &mut self,
+        call: &mut Call,
+        now: Time,
+        entropy: &mut impl Entropy,
+    ) -> Option<Action> {
         match self.guards.line_up(call, now) {
             Ok(()) if matches!(call.state, State::Waiting(_)) => {
                 self.stats.waited += 1;
@@ -309,11 +339,12 @@ impl Client {
             return self.stop(call, now, stopped);
         }
         let first = call.attempts == 0;
+        let mut in_flight = 0;
         if !self.guards.none() {
             if let Err(stopped) = self.guards.admit_attempt(call, now, entropy) {
                 return self.stop(call, now, stopped);
             }
-            self.guards.attempt_sent(now, first);
+            in_flight = self.guards.attempt_sent(now, first, entropy);
         }
         call.attempts = call.attempts.saturating_add(1);
         self.stats.attempts += 1;
@@ -321,7 +352,7 @@ impl Client {
         let spec = self.policy.spec();
         let left = remaining(call.deadline, now);
         let timeout = attempt_timeout(spec.attempt_timeout, &spec.retry, left, call.attempts);
-        call.state = State::Sent { at: now };
+        call.state = State::Sent { at: now, in_flight };
         call.timer = now.after(timeout);
         Action::Send {
             attempt: call.attempts,

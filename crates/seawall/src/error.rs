@@ -111,7 +111,10 @@ fn kind(stopped: Stopped, last: Option<FailureKind>) -> ErrorKind {
         Stopped::Cancelled => return ErrorKind::Cancelled,
         Stopped::DeadlineExceeded => return ErrorKind::Timeout,
         Stopped::BreakerOpen => return ErrorKind::CircuitOpen,
-        Stopped::BulkheadFull | Stopped::BulkheadTimeout | Stopped::Throttled => {
+        Stopped::BulkheadFull
+        | Stopped::BulkheadTimeout
+        | Stopped::Throttled
+        | Stopped::RateLimited => {
             return ErrorKind::CapacityExceeded;
         }
         Stopped::NotRetryable

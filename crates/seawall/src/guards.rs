@@ -1,7 +1,7 @@
 //! Budget, breaker and bulkhead: what the calls of a client share, and what an attempt has to pass.
 //!
 //! The order of composition is decided here, outermost first: deadline, retries with their budget,
-//! breaker, bulkhead, attempt. The breaker looks twice, before the line for a permit (who would be
+//! rate limit, breaker, bulkhead, attempt. The breaker looks twice, before the line for a permit (who would be
 //! refused does not queue) and after it (it may have opened meanwhile).
 
 use crate::action::Stopped;
@@ -9,9 +9,12 @@ use crate::breaker::Circuit;
 use crate::budget::{Account, Event, Grant, Need, Settled};
 use crate::bulkhead::{Entry, Gate};
 use crate::call::{Call, State};
+use crate::deadline::remaining;
 use crate::entropy::Entropy;
 use crate::failure::{Failure, FailureKind, FailureSet};
-use crate::spec::{Counts, Spec};
+use crate::limiter::{LimiterState, Sample};
+use crate::rate_limit::{Pacer, Passing, Then};
+use crate::spec::{Bulkhead, Counts, Limiter, Spec};
 use crate::time::{Span, Time};
 
 #[derive(Clone, Debug)]
@@ -19,7 +22,8 @@ pub(crate) struct Guards {
     pub(crate) budget: Account,
     pub(crate) breaker: Option<Breaking>,
     pub(crate) bulkhead: Option<Bounding>,
-    /// None of the three is there.
+    pace: Option<Pacer>,
+    /// None of them is there.
     none: bool,
 }
 
@@ -38,6 +42,18 @@ pub(crate) struct Bounding {
     pub(crate) gate: Gate,
     max_wait: Span,
     hold_during_backoff: bool,
+    /// The most permits a limiter may give.
+    max_in_flight: u32,
+    limiter: Option<Limiting>,
+}
+
+/// What moves the permits of a bulkhead.
+#[derive(Clone, Debug)]
+struct Limiting {
+    state: LimiterState,
+    dropped: FailureSet,
+    /// Drawn when an attempt is sent, for when it is answered.
+    draw: u64,
 }
 
 impl Guards {
@@ -46,7 +62,8 @@ impl Guards {
         Guards {
             none: matches!(budget, Account::Unlimited)
                 && spec.breaker.is_none()
-                && spec.bulkhead.is_none(),
+                && spec.bulkhead.is_none()
+                && spec.rate_limit.is_none(),
             budget,
             breaker: spec.breaker.as_ref().map(|breaker| Breaking {
                 circuit: Circuit::new(breaker, now),
@@ -54,11 +71,11 @@ impl Guards {
                 on: breaker.on,
                 ignored: breaker.ignored,
             }),
-            bulkhead: spec.bulkhead.as_ref().map(|bulkhead| Bounding {
-                gate: Gate::new(bulkhead),
-                max_wait: bulkhead.max_wait,
-                hold_during_backoff: bulkhead.hold_during_backoff,
-            }),
+            bulkhead: spec
+                .bulkhead
+                .as_ref()
+                .map(|bulkhead| Bounding::new(bulkhead, spec.limiter.as_ref())),
+            pace: spec.rate_limit.as_ref().map(|limit| Pacer::new(limit, now)),
         }
     }
 
@@ -85,6 +102,25 @@ impl Guards {
         match &mut self.breaker {
             Some(breaker) if breaker.counts == Counts::Calls => breaker.admit(call, now, entropy),
             _ => Ok(()),
+        }
+    }
+
+    /// Asks the rate limit for the next attempt. A call that has to wait is [`State::Pacing`].
+    pub(crate) fn pace(&mut self, call: &mut Call, now: Time) -> Result<(), Stopped> {
+        let Some(pace) = &mut self.pace else {
+            return Ok(());
+        };
+        match pace.pass(now, call.last.map(|(kind, _)| kind)) {
+            Passing::Go => Ok(()),
+            Passing::Wait(Span::ZERO, Then::GiveUp) => Err(Stopped::RateLimited),
+            Passing::Wait(wait, _) if wait >= remaining(call.deadline, now) => {
+                Err(Stopped::DeadlineTooClose)
+            }
+            Passing::Wait(wait, then) => {
+                call.state = State::Pacing(then);
+                call.timer = now.after(wait);
+                Ok(())
+            }
         }
     }
 
@@ -136,9 +172,35 @@ impl Guards {
         }
     }
 
-    /// An attempt was sent, the first of its call or a later one.
-    pub(crate) fn attempt_sent(&mut self, now: Time, first: bool) {
+    /// An attempt was sent, the first of its call or a later one. Attempts in flight with it.
+    pub(crate) fn attempt_sent(
+        &mut self,
+        now: Time,
+        first: bool,
+        entropy: &mut impl Entropy,
+    ) -> u32 {
         self.budget.record(now, Event::Sent { first });
+        let Some(bulkhead) = &mut self.bulkhead else {
+            return 0;
+        };
+        if let Some(limiter) = &mut bulkhead.limiter
+            && limiter.state.draws()
+        {
+            limiter.draw = entropy.next_u64();
+        }
+        bulkhead.gate.in_use()
+    }
+
+    /// The attempt that is out was answered, or is not waited for any longer.
+    fn answered(&mut self, call: &Call, now: Time, failure: Option<FailureKind>) {
+        if let Some(pace) = &mut self.pace {
+            pace.answered(now, failure);
+        }
+        if let Some(bulkhead) = &mut self.bulkhead
+            && let State::Sent { at, in_flight } = call.state
+        {
+            bulkhead.answered(now.since(at), in_flight, failure);
+        }
     }
 
     /// Asks the budget for one retry after such a failure.
@@ -156,6 +218,7 @@ impl Guards {
         failure: &Failure,
     ) {
         let kind = failure.kind;
+        self.answered(call, now, Some(kind));
         if let Some(breaker) = &mut self.breaker
             && breaker.counts == Counts::Attempts
         {
@@ -179,6 +242,7 @@ impl Guards {
 
     /// The attempt that was sent `at` went well, and so did the call.
     pub(crate) fn succeeded(&mut self, call: &mut Call, now: Time, at: Time) {
+        self.answered(call, now, None);
         if let Some(breaker) = &mut self.breaker {
             let since = match breaker.counts {
                 Counts::Attempts => at,
@@ -259,10 +323,58 @@ impl Breaking {
 }
 
 impl Bounding {
+    fn new(bulkhead: &Bulkhead, limiter: Option<&Limiter>) -> Self {
+        let mut bounding = Bounding {
+            gate: Gate::new(bulkhead),
+            max_wait: bulkhead.max_wait,
+            hold_during_backoff: bulkhead.hold_during_backoff,
+            max_in_flight: bulkhead.max_in_flight,
+            limiter: limiter.map(|limiter| Limiting {
+                state: LimiterState::new(&limiter.rule),
+                dropped: limiter.dropped,
+                draw: 0,
+            }),
+        };
+        bounding.follow_limiter();
+        bounding
+    }
+
+    fn answered(&mut self, rtt: Span, in_flight: u32, failure: Option<FailureKind>) {
+        let Some(limiter) = &mut self.limiter else {
+            return;
+        };
+        let dropped = failure.is_some_and(|kind| limiter.dropped.contains(kind));
+        if failure.is_none() || dropped {
+            let sample = Sample {
+                rtt,
+                in_flight,
+                dropped,
+            };
+            limiter.state.sample(sample, &mut Drawn(limiter.draw));
+            self.follow_limiter();
+        }
+    }
+
+    fn follow_limiter(&mut self) {
+        if let Some(limiter) = &self.limiter {
+            let permits = limiter.state.limit().min(self.max_in_flight);
+            self.gate.set_permits(permits);
+        }
+    }
+
     fn leave(&mut self, call: &mut Call) {
         if call.inside {
             call.inside = false;
             self.gate.release();
         }
+    }
+}
+
+/// A draw that was made before it was known whether it is needed.
+struct Drawn(u64);
+
+impl Entropy for Drawn {
+    fn next_u64(&mut self) -> u64 {
+        self.0
     }
 }

@@ -89,12 +89,13 @@
 //! | after the wait there is time for an attempt | `DeadlineTooClose` |
 //! | the breaker is not known to be open then | `BreakerOpen` |
 //! | the budget grants a retry | `BudgetEmpty` |
+//! | the rate limit lets it pass in time | `RateLimited` |
 //! | when the wait is over, the bulkhead has a permit in time | `BulkheadFull`, `BulkheadTimeout` |
 //! | and adaptive throttling, where that is the budget, and the breaker let it through | `Throttled`, `BreakerOpen` |
 //!
 //! # Order of composition
 //!
-//! Outermost first: deadline, retries with their budget, breaker, bulkhead, attempt. Two choices about it are
+//! Outermost first: deadline, retries with their budget, rate limit, breaker, bulkhead, attempt. Two choices about it are
 //! part of the spec: whether the breaker counts attempts or calls ([`Counts`]), and whether a call keeps its
 //! bulkhead permit during backoff ([`Bulkhead::hold_during_backoff`]). What this side refuses (breaker,
 //! bulkhead, budget) and callers that leave are never failures to the breaker, and nothing is counted twice.
@@ -131,9 +132,16 @@ mod entropy;
 mod error;
 mod failure;
 mod guards;
+pub mod hedge;
+pub mod limiter;
+pub mod outlier;
 mod policy;
+mod pushback;
+pub mod rate_limit;
 mod request;
 mod retry_after;
+pub mod route_timeout;
+pub mod shed;
 mod spec;
 mod stats;
 mod time;
@@ -149,11 +157,12 @@ pub use entropy::Entropy;
 pub use error::{CallError, ErrorKind};
 pub use failure::{Failure, FailureKind, FailureSet, Phase, Reply};
 pub use policy::Policy;
+pub use pushback::{Pushback, PushbackParser, parse_pushback};
 pub use request::{CallKey, Operation, Request};
 pub use retry_after::parse_retry_after;
 pub use spec::{
-    Backoff, Breaker, BreakerRule, Budget, BudgetEvent, Bulkhead, Counts, Deadline, Jitter, Rates,
-    Retry, RetryAfter, Spec, SpecError, Window,
+    Backoff, Breaker, BreakerRule, Budget, BudgetEvent, Bulkhead, Counts, Deadline, Jitter,
+    Limiter, LimiterRule, RateLimit, Rates, Retry, RetryAfter, Spec, SpecError, Window,
 };
 pub use stats::Stats;
 pub use time::{Span, Time};

@@ -7,6 +7,8 @@ use crate::backoff;
 use crate::breaker;
 use crate::budget;
 use crate::failure::{FailureKind, FailureSet};
+use crate::limiter;
+use crate::rate_limit;
 use crate::time::Span;
 
 /// Everything one client process does about calls to one dependency.
@@ -27,6 +29,10 @@ pub struct Spec {
     pub breaker: Option<Breaker>,
     /// What bounds calls in flight.
     pub bulkhead: Option<Bulkhead>,
+    /// What moves the number of bulkhead permits.
+    pub limiter: Option<Limiter>,
+    /// What bounds how often attempts are sent.
+    pub rate_limit: Option<RateLimit>,
 }
 
 /// One absolute deadline per call, shared by waiting, attempts and backoff.
@@ -321,14 +327,54 @@ pub enum Counts {
 /// A bound on calls in flight, with a bounded waiting room in front.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bulkhead {
-    /// Permits, at least 1.
+    /// Permits, at least 1. With a limiter, the most that it may give.
     pub max_in_flight: u32,
+    /// Calls in flight from which on others line up first, and go in flight only when the line is
+    /// full: the core size of a thread pool with a queue. At least 1; `None`: `max_in_flight`.
+    pub queue_from: Option<u32>,
     /// Calls that may wait for a permit; 0 refuses at once.
     pub max_waiting: u32,
     /// The longest wait for a permit (also bounded by the deadline); above 0 if anybody may wait.
     pub max_wait: Span,
     /// Whether a call keeps its permit during backoff. If not, it queues anew for each attempt.
     pub hold_during_backoff: bool,
+}
+
+/// What moves the number of bulkhead permits: latency and drops of attempts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limiter {
+    /// How.
+    pub rule: LimiterRule,
+    /// Failures that are drops. Any other failure tells nothing.
+    pub dropped: FailureSet,
+}
+
+/// How a limiter moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LimiterRule {
+    /// Up by one, down by a share.
+    Aimd(limiter::Aimd),
+    /// By the ratio of long-term to latest latency.
+    Gradient2(limiter::Gradient2),
+    /// By the queue that latency betrays.
+    Vegas(limiter::Vegas),
+}
+
+/// What bounds how often attempts are sent. Each attempt, the first too, passes it before it lines up
+/// for a bulkhead permit. A wait that leaves no time for the attempt is not begun.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RateLimit {
+    /// The generic cell rate algorithm.
+    Gcra {
+        /// Rate and burst.
+        gcra: rate_limit::Gcra,
+        /// The longest wait; zero refuses at once. Who waits asks again afterwards.
+        max_wait: Span,
+    },
+    /// resilience4j's `RateLimiter`.
+    Resilience4j(rate_limit::Resilience4jRate),
+    /// The adaptive mode of the AWS SDKs.
+    AwsAdaptive(rate_limit::AwsAdaptive),
 }
 
 /// One thing wrong with a [`Spec`].

@@ -61,10 +61,12 @@ fn everything(window: Window, counts: Counts) -> Spec {
         }),
         bulkhead: Some(Bulkhead {
             max_in_flight: 3,
+            queue_from: None,
             max_waiting: 4,
             max_wait: Span::millis(40),
             hold_during_backoff: false,
         }),
+        ..Spec::default()
     }
 }
 

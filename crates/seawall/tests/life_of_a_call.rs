@@ -493,6 +493,7 @@ fn with_bulkhead(max_waiting: u32, hold_during_backoff: bool) -> Spec {
     Spec {
         bulkhead: Some(Bulkhead {
             max_in_flight: 1,
+            queue_from: None,
             max_waiting,
             max_wait: Span::millis(50),
             hold_during_backoff,

@@ -113,6 +113,7 @@ fn hystrix_counts_rejections_by_the_bulkhead_and_decides_at_ticks() {
     let mut desk = Desk::new(&Spec {
         bulkhead: Some(Bulkhead {
             max_in_flight: 1,
+            queue_from: None,
             max_waiting: 0,
             max_wait: Span::ZERO,
             hold_during_backoff: false,

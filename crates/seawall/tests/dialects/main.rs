@@ -3,3 +3,4 @@
 mod breakers;
 mod budgets;
 mod desk;
+mod limits;

@@ -6,6 +6,7 @@ use seawall::{
     Request, Retry, RetryAfter, Span, Spec, Time, Window,
 };
 
+use crate::peers;
 use crate::random::Draws;
 
 impl Entropy for Draws {
@@ -23,7 +24,7 @@ const SPANS: [Span; 6] = [
     Span::MAX,
 ];
 
-fn span(draws: &mut Draws) -> Span {
+pub fn span(draws: &mut Draws) -> Span {
     SPANS[draws.below(SPANS.len())]
 }
 
@@ -32,7 +33,7 @@ fn time(draws: &mut Draws) -> Time {
     Time(near[draws.below(near.len())])
 }
 
-fn number(draws: &mut Draws) -> u32 {
+pub fn number(draws: &mut Draws) -> u32 {
     [1, 2, 3, u32::MAX - 1, u32::MAX][draws.below(5)]
 }
 
@@ -46,7 +47,7 @@ fn spec(draws: &mut Draws) -> Spec {
         Jitter::Decorrelated,
         Jitter::Proportional { ratio: 1.0 },
     ];
-    let spec = Spec {
+    let mut spec = Spec {
         deadline: Deadline {
             limit: maybe(draws),
             default: maybe(draws),
@@ -57,11 +58,15 @@ fn spec(draws: &mut Draws) -> Spec {
         attempt_timeout: maybe(draws),
         retry: Retry {
             max_attempts: number(draws),
-            backoff: Backoff::Exponential {
-                base: span(draws),
-                multiplier: [1.0, 2.0, f64::MAX][draws.below(3)],
-                max: Span::MAX,
-                jitter: jitters[draws.below(jitters.len())],
+            backoff: if draws.below(2) == 0 {
+                peers::backoff(draws)
+            } else {
+                Backoff::Exponential {
+                    base: span(draws),
+                    multiplier: [1.0, 2.0, f64::MAX][draws.below(3)],
+                    max: Span::MAX,
+                    jitter: jitters[draws.below(jitters.len())],
+                }
             },
             on: FailureSet::of(FailureKind::ALL),
             unprocessed: FailureSet::NONE,
@@ -86,33 +91,45 @@ fn spec(draws: &mut Draws) -> Spec {
                 window: [Span(10), Span::MAX][draws.below(2)],
                 floor_per_sec: 1e9,
             },
-        ][draws.below(3)]
+            peers::budget(draws),
+            peers::budget(draws),
+        ][draws.below(5)]
         .clone(),
         breaker: (draws.below(2) == 0).then(|| Breaker {
-            rule: BreakerRule::Rates(Rates {
-                window: [
-                    Window::Count(1),
-                    Window::Time(Span(10)),
-                    Window::Time(Span::MAX),
-                ][draws.below(3)],
-                failure_rate: f64::MIN_POSITIVE,
-                slow_rate: Some(1.0),
-                slow_after: span(draws),
-                minimum_calls: 1,
-                open_for: span(draws),
-                half_open_calls: number(draws),
-            }),
+            rule: if draws.below(3) > 0 {
+                peers::breaker(draws)
+            } else {
+                BreakerRule::Rates(Rates {
+                    window: [
+                        Window::Count(1),
+                        Window::Time(Span(10)),
+                        Window::Time(Span::MAX),
+                    ][draws.below(3)],
+                    failure_rate: f64::MIN_POSITIVE,
+                    slow_rate: Some(1.0),
+                    slow_after: span(draws),
+                    minimum_calls: 1,
+                    open_for: span(draws),
+                    half_open_calls: number(draws),
+                })
+            },
             ignored: [FailureSet::NONE, FailureSet::of(FailureKind::ALL)][draws.below(2)],
             counts: [Counts::Attempts, Counts::Calls][draws.below(2)],
             on: FailureSet::of(FailureKind::ALL),
         }),
         bulkhead: (draws.below(2) == 0).then(|| Bulkhead {
             max_in_flight: number(draws),
+            queue_from: [None, Some(1)][draws.below(2)],
             max_waiting: number(draws),
             max_wait: span(draws),
             hold_during_backoff: draws.below(2) == 0,
         }),
+        limiter: None,
+        rate_limit: (draws.below(3) == 0).then(|| peers::rate_limit(draws)),
     };
+    if spec.bulkhead.is_some() && draws.below(2) == 0 {
+        spec.limiter = Some(peers::limiter(draws));
+    }
     spec.check()
         .unwrap_or_else(|problems| panic!("{problems:?}"));
     spec

@@ -126,6 +126,7 @@ fn the_bulkhead_is_a_fair_queue_for_every_short_sequence() {
     }
     let spec = Bulkhead {
         max_in_flight: PERMITS,
+        queue_from: None,
         max_waiting: PLACES as u32,
         max_wait: Span(1),
         hold_during_backoff: true,

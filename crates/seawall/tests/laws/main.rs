@@ -5,5 +5,6 @@ mod circuit;
 mod exhaustive;
 mod extremes;
 mod gate;
+mod peers;
 mod random;
 mod world;

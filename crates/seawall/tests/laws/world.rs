@@ -390,6 +390,7 @@ pub fn policies() -> Vec<Spec> {
     let bulkhead = |hold_during_backoff| {
         Some(Bulkhead {
             max_in_flight: 1,
+            queue_from: None,
             max_waiting: 1,
             max_wait: Span(15),
             hold_during_backoff,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use seawall::{Span, Time};
+use seawall::{Entropy, Span, Time};
 use serde_json::{Map, Value};
 
 /// One policy under test.
@@ -112,7 +112,7 @@ impl<'a> Fields<'a> {
         self.map.get(key).filter(|value| !value.is_null())
     }
 
-    fn need<T>(&self, key: &str, read: impl FnOnce(&'a Value) -> Option<T>) -> T {
+    pub(crate) fn need<T>(&self, key: &str, read: impl FnOnce(&'a Value) -> Option<T>) -> T {
         let value = self.get(key);
         value.and_then(read).unwrap_or_else(|| self.bad(key))
     }
@@ -151,6 +151,14 @@ impl<'a> Fields<'a> {
         Fields::new(format!("{} {key}", self.at), value, &[])
     }
 
+    /// A list of fields within a field; call [`Fields::finish`] on each.
+    pub(crate) fn objects(&self, key: &str) -> Vec<Fields<'a>> {
+        let list = self.list(key).iter().enumerate();
+        let each =
+            list.map(|(i, value)| Fields::new(format!("{} {key}[{i}]", self.at), value, &[]));
+        each.collect()
+    }
+
     /// A length in nanoseconds.
     pub(crate) fn span(&self, key: &str) -> Span {
         Span(self.u64(key))
@@ -180,6 +188,15 @@ impl<'a> Fields<'a> {
     pub(crate) fn finish(&self) {
         let unread = self.unread.borrow();
         assert!(unread.is_empty(), "{}: nobody read {unread:?}", self.at);
+    }
+}
+
+/// A generator that gives the same, for ever.
+pub(crate) struct Always(pub(crate) u64);
+
+impl Entropy for Always {
+    fn next_u64(&mut self) -> u64 {
+        self.0
     }
 }
 
@@ -275,5 +292,56 @@ impl<'a> Tolerances<'a> {
                 "{context}: ends not reached"
             );
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// Knows one parameter, one operation with one input, and one expectation.
+    struct Echo;
+
+    impl Machine for Echo {
+        fn step(&mut self, _now: Time, op: &str, input: &Fields<'_>) -> Value {
+            if op != "echo" {
+                input.unknown(op);
+            }
+            json!({ "said": input.u64("say"), "rate": 1.0 })
+        }
+    }
+
+    fn try_out(params: Value, step: Value) -> std::thread::Result<usize> {
+        let sequence = json!({ "params": params, "steps": [step] });
+        let build: Build = |params| {
+            params.u64("known");
+            Box::new(Echo)
+        };
+        std::panic::catch_unwind(|| run_sequence("echo", &sequence, build))
+    }
+
+    fn step(changed: &str, to: Value) -> Value {
+        let mut step = json!({ "t_ns": 0, "op": "echo", "say": 7, "expect": { "said": 7 } });
+        step[changed] = to;
+        step
+    }
+
+    #[test]
+    fn what_it_does_not_know_makes_it_fail() {
+        let known = || json!({ "known": 1 });
+        assert!(try_out(known(), step("say", json!(7))).is_ok());
+        assert!(try_out(json!({ "known": 1, "unread": 2 }), step("say", json!(7))).is_err());
+        assert!(try_out(json!({}), step("say", json!(7))).is_err());
+        assert!(try_out(known(), step("op", json!("shout"))).is_err());
+        assert!(try_out(known(), step("unread", json!(2))).is_err());
+        assert!(try_out(known(), step("expect", json!({ "heard": 7 }))).is_err());
+        assert!(try_out(known(), step("expect", json!({ "said": 8 }))).is_err());
+        let tolerated = json!({ "rate": 1.5, "rate_tol": 0.5 });
+        assert!(try_out(known(), step("expect", tolerated)).is_ok());
+        let for_nothing = json!({ "rate": 1.0, "pace_tol": 0.5 });
+        assert!(try_out(known(), step("expect", for_nothing)).is_err());
+        assert!(try_out(known(), step("expect", json!({ "rate": 1.00001 }))).is_err());
+        assert!(try_out(known(), step("expect", json!({ "rate": 1.0000001 }))).is_ok());
     }
 }

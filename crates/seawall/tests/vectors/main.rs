@@ -6,20 +6,23 @@ mod backoff;
 mod breaker;
 mod budget;
 mod harness;
+mod limiter;
+mod other;
 
 macro_rules! policies {
     ($($test:ident $policy:literal $build:path;)*) => {
+        /// Every policy that has a test, and what its test runs.
+        const POLICIES: &[(&str, harness::Build)] = &[$(($policy, $build),)*];
+
         $(#[test]
         fn $test() {
             harness::run($policy, $build);
         })*
-
-        /// The policies that have a test above.
-        const POLICIES: &[&str] = &[$($policy,)*];
     };
 }
 
 policies! {
+    adaptive_aws_cubic "adaptive.aws_cubic" limiter::aws_cubic;
     backoff_aws_jitter "backoff.aws_jitter" backoff::aws_jitter;
     backoff_aws_sdk "backoff.aws_sdk" backoff::aws_sdk;
     backoff_envoy "backoff.envoy" backoff::envoy;
@@ -37,14 +40,39 @@ policies! {
     budget_envoy "budget.envoy" budget::envoy;
     budget_finagle "budget.finagle" budget::finagle;
     budget_tower_tps "budget.tower_tps" budget::tower_tps;
+    bulkhead_semaphore "bulkhead.semaphore" limiter::semaphore;
+    bulkhead_threadpool "bulkhead.threadpool" limiter::threadpool;
+    hedging_grpc_a6 "hedging.grpc_a6" other::hedging;
+    limit_aimd "limit.aimd" limiter::aimd;
+    limit_gradient2 "limit.gradient2" limiter::gradient2;
+    limit_vegas "limit.vegas" limiter::vegas;
+    outlier_envoy "outlier.envoy" other::outlier;
+    ratelimit_gcra "ratelimit.gcra" limiter::gcra;
+    ratelimit_resilience4j_atomic "ratelimit.resilience4j_atomic" limiter::resilience4j_atomic;
+    retry_after_grpc_pushback "retry_after.grpc_pushback" other::grpc_pushback;
+    retry_after_http "retry_after.http" other::http;
+    shed_codel_folly "shed.codel_folly" limiter::codel;
     throttle_aws_quota "throttle.aws_quota" budget::aws_quota;
     throttle_grpc_a6 "throttle.grpc_a6" budget::grpc_a6;
     throttle_sre_adaptive "throttle.sre_adaptive" budget::sre_adaptive;
+    timeout_envoy_route "timeout.envoy_route" other::envoy_route;
 }
 
 #[test]
 fn every_file_has_a_test() {
     let mut found = harness::policies();
-    found.retain(|policy| !POLICIES.contains(&policy.as_str()));
+    found.retain(|policy| POLICIES.iter().all(|(known, _)| known != policy));
     assert!(found.is_empty(), "no test for {found:?}");
+}
+
+#[test]
+fn nothing_is_left_out() {
+    if harness::chosen().is_some() {
+        return;
+    }
+    let counts = POLICIES
+        .iter()
+        .map(|(policy, build)| harness::run(policy, *build));
+    let (sequences, steps) = counts.fold((0, 0), |sum, run| (sum.0 + run.0, sum.1 + run.1));
+    assert_eq!((POLICIES.len(), sequences, steps), (34, 184, 1746));
 }

@@ -115,6 +115,7 @@ impl BulkheadFile {
     pub(super) fn mean(&self) -> Bulkhead {
         Bulkhead {
             max_in_flight: self.max_in_flight.0,
+            queue_from: None,
             max_waiting: self.max_waiting.0,
             max_wait: self.max_wait.unwrap_or(Span::MAX),
             hold_during_backoff: self.hold_during_backoff,

@@ -199,6 +199,7 @@ impl PolicyFile {
             budget: self.budget.mean(context),
             breaker: self.breaker.as_ref().map(BreakerFile::mean),
             bulkhead: self.bulkhead.as_ref().map(BulkheadFile::mean),
+            ..Spec::default()
         };
         spec.check().unwrap_or_else(|errors| {
             for SpecError { field, message } in errors {
