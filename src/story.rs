@@ -326,7 +326,7 @@ pub fn promises(scenario: &Scenario, outcomes: &[Outcome]) -> Vec<Promise> {
             [(_, only)] => only.to_string(),
             [(_, a), (_, b)] => format!("{a}, {b}"),
             // Names have no "from … to".
-            [..] if promise.metric == Metric::Verdict => {
+            [..] if promise.measure.metric == Metric::Verdict => {
                 shown.iter().map(|(_, s)| *s).collect::<Vec<_>>().join(", ")
             }
             [(_, first), .., (_, last)] => format!("{first} … {last}"),

@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram;
 use seawall::Time;
 
-use super::{Expectation, Kind, Metric, Target};
+use super::{Expectation, Kind, Measure, Metric, Target};
 use crate::metrics::{Counts, EdgeCount, Outcome, ServiceCount, Window};
 use crate::scenario::model::{Caller, Scenario};
 use crate::verdict::judge;
@@ -22,8 +22,8 @@ pub struct Checked {
 /// Checks a promise of `scenario` against one of its runs.
 #[must_use]
 pub fn evaluate(promise: &Expectation, scenario: &Scenario, outcome: &Outcome) -> Checked {
-    let actual = Measured::new(promise, scenario, outcome).actual();
-    let shown = match (promise.metric, actual) {
+    let actual = measured(&promise.measure, scenario, outcome);
+    let shown = match (promise.measure.metric, actual) {
         (Metric::Verdict, _) => judge(scenario, outcome).verdict.to_string(),
         (Metric::RecoveryTime, None) => "never".into(),
         (_, None) => "no data".into(),
@@ -37,9 +37,16 @@ pub fn evaluate(promise: &Expectation, scenario: &Scenario, outcome: &Outcome) -
     }
 }
 
-/// What a promise is judged by.
+/// What was measured in `outcome`, in the unit of the metric; a verdict as its index. `None`: nothing to
+/// measure.
+#[must_use]
+pub fn measured(measure: &Measure, scenario: &Scenario, outcome: &Outcome) -> Option<f64> {
+    Measured::new(measure, scenario, outcome).actual()
+}
+
+/// What a measure is taken from.
 struct Measured<'a> {
-    promise: &'a Expectation,
+    measure: &'a Measure,
     scenario: &'a Scenario,
     outcome: &'a Outcome,
     /// The windows between `from` and `to`; `None`: the whole measured time.
@@ -52,15 +59,15 @@ struct Measured<'a> {
 }
 
 impl<'a> Measured<'a> {
-    fn new(promise: &'a Expectation, scenario: &'a Scenario, outcome: &'a Outcome) -> Self {
-        if promise.from.is_none() && promise.to.is_none() {
+    fn new(measure: &'a Measure, scenario: &'a Scenario, outcome: &'a Outcome) -> Self {
+        if measure.from.is_none() && measure.to.is_none() {
             let seconds = outcome
                 .measured_to
                 .since(outcome.measured_from)
                 .as_secs_f64();
             let (counts, timed) = (outcome.drained.clone(), outcome.totals.clone());
             return Measured {
-                promise,
+                measure,
                 scenario,
                 outcome,
                 windows: None,
@@ -70,8 +77,8 @@ impl<'a> Measured<'a> {
             };
         }
         let (from, to) = (
-            promise.from.unwrap_or_default(),
-            promise.to.unwrap_or(Time::MAX),
+            measure.from.unwrap_or_default(),
+            measure.to.unwrap_or(Time::MAX),
         );
         let between = |window: &&Window| window.start >= from && window.end <= to;
         let windows: Vec<&Window> = outcome.windows.iter().filter(between).collect();
@@ -94,7 +101,7 @@ impl<'a> Measured<'a> {
             .sum();
         let timed = counts.clone();
         Measured {
-            promise,
+            measure,
             scenario,
             outcome,
             windows: Some(windows),
@@ -105,7 +112,7 @@ impl<'a> Measured<'a> {
     }
 
     fn actual(&self) -> Option<f64> {
-        match (self.promise.metric, self.promise.target) {
+        match (self.measure.metric, self.measure.target) {
             (Metric::Verdict, _) => Some(judge(self.scenario, self.outcome).verdict.index() as f64),
             (Metric::RecoveryTime, _) => {
                 let recovery = judge(self.scenario, self.outcome).verdict.recovery()?;
@@ -120,7 +127,7 @@ impl<'a> Measured<'a> {
     fn edges(&self) -> Vec<usize> {
         let meant = |index: &usize| {
             let edge = self.scenario.edges[*index];
-            match self.promise.target {
+            match self.measure.target {
                 Target::Run => matches!(edge.caller, Caller::Client(_)),
                 Target::Client(client) => edge.caller == Caller::Client(client),
                 Target::Edge(caller, service) => edge.caller == caller && edge.service == service,
@@ -140,16 +147,16 @@ impl<'a> Measured<'a> {
         let count = sum(&self.counts);
         let ended = count.ok + count.failed_calls();
         let per_second = |n: u64| ratio(n as f64, self.seconds);
-        match self.promise.metric {
+        match self.measure.metric {
             Metric::Calls => Some(count.calls as f64),
             Metric::SuccessRate => ratio(count.ok as f64, ended as f64),
             Metric::Goodput => per_second(sum(&self.timed).ok),
             Metric::Load => per_second(sum(&self.timed).calls),
-            Metric::Stopped => Some(match self.promise.kind {
+            Metric::Stopped => Some(match self.measure.kind {
                 Some(Kind::Stopped(reason)) => count.stopped[reason],
                 _ => count.failed_calls(),
             } as f64),
-            Metric::Failures => Some(match self.promise.kind {
+            Metric::Failures => Some(match self.measure.kind {
                 Some(Kind::Failed(kind)) => count.failed[kind as usize],
                 _ => count.failed.iter().sum(),
             } as f64),
@@ -210,7 +217,7 @@ impl<'a> Measured<'a> {
         let timed = &self.timed.services[index];
         let nanos = self.seconds * 1e9;
         let service = &self.scenario.services[index];
-        match self.promise.metric {
+        match self.measure.metric {
             Metric::Attempts => Some(count.arrived as f64),
             Metric::Retries => Some((count.arrived - count.arrived_first) as f64),
             Metric::Amplification => {

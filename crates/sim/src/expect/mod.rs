@@ -10,8 +10,9 @@ mod parse;
 
 use seawall::{FailureKind, Stopped, Time};
 
-pub use evaluate::{Checked, evaluate};
+pub use evaluate::{Checked, evaluate, measured};
 pub use metric::{Metric, Of, Unit};
+pub use parse::measure;
 pub(crate) use parse::parse;
 
 use crate::scenario::model::Caller;
@@ -22,15 +23,22 @@ pub struct Expectation {
     /// As written.
     pub text: String,
     /// What is promised about.
+    pub measure: Measure,
+    /// How the two compare.
+    pub comparison: Comparison,
+    /// With what: seconds, shares, per second, or the index of a verdict.
+    pub value: f64,
+}
+
+/// One number that a run has: a metric of something, over some time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measure {
+    /// What is measured.
     pub metric: Metric,
     /// Of what.
     pub target: Target,
     /// Of which kind only, where a metric has kinds.
     pub kind: Option<Kind>,
-    /// How the two compare.
-    pub comparison: Comparison,
-    /// With what: seconds, shares, per second, or the index of a verdict.
-    pub value: f64,
     /// Only windows that begin no earlier.
     pub from: Option<Time>,
     /// Only windows that end no later.

@@ -2,8 +2,8 @@
 
 use seawall::{FailureKind, Span, Stopped, Time};
 
-use super::{Comparison, Expectation, Kind, Metric, Of, Target, Unit};
-use crate::scenario::model::{Caller, Run};
+use super::{Comparison, Expectation, Kind, Measure, Metric, Of, Target, Unit};
+use crate::scenario::model::{Caller, Run, Scenario};
 use crate::scenario::names::Names;
 use crate::scenario::written::{mend, parse_percent, parse_rate, parse_span, parse_times};
 use crate::verdict::Verdict;
@@ -25,6 +25,35 @@ pub(crate) fn parse(text: &str, names: &Names, run: Option<&Run>) -> Result<Expe
         .ok_or_else(|| {
             "no comparison: write metric(target) <= value, or <, >, >=, ==, !=".to_owned()
         })?;
+    let (value, from, to) = clauses(right.trim())?;
+    if value.is_empty() {
+        return Err("a value is missing".into());
+    }
+    let measure = measure_of(left, from, to, names, run)?;
+    Ok(Expectation {
+        text: text.trim().into(),
+        value: value_of(measure.metric.unit(), value)?,
+        measure,
+        comparison,
+    })
+}
+
+/// Reads what a sweep measures: `metric(target) [from T] [to T]`.
+///
+/// # Errors
+/// What is wrong with it, in a sentence.
+pub fn measure(text: &str, scenario: &Scenario) -> Result<Measure, String> {
+    let (left, from, to) = clauses(text.trim())?;
+    measure_of(left, from, to, &Names::of(scenario), Some(&scenario.run))
+}
+
+fn measure_of(
+    left: &str,
+    from: Option<&str>,
+    to: Option<&str>,
+    names: &Names,
+    run: Option<&Run>,
+) -> Result<Measure, String> {
     let (name, arguments) = call(left.trim())?;
     let metric = Metric::ALL
         .iter()
@@ -43,8 +72,6 @@ pub(crate) fn parse(text: &str, names: &Names, run: Option<&Run>) -> Result<Expe
         ),
         [_, _, third, ..] => return Err(format!("`{third}` is one name too many")),
     };
-    let (value, from, to) = clauses(right.trim())?;
-    let value = value_of(metric.unit(), value)?;
     let time = |text: Option<&str>| {
         text.map(|text| parse_span(text).map(|span| Time::ZERO.after(span)))
             .transpose()
@@ -56,13 +83,10 @@ pub(crate) fn parse(text: &str, names: &Names, run: Option<&Run>) -> Result<Expe
             some_window_between(from, to, run)?;
         }
     }
-    Ok(Expectation {
-        text: text.trim().into(),
+    Ok(Measure {
         metric,
         target,
         kind,
-        comparison,
-        value,
         from,
         to,
     })
@@ -90,11 +114,7 @@ fn clauses(text: &str) -> Result<(&str, Option<&str>, Option<&str>), String> {
         Some((value, from)) => (value, Some(from.trim())),
         None => (text, None),
     };
-    if value.trim().is_empty() {
-        Err("a value is missing".into())
-    } else {
-        Ok((value.trim(), from, to))
-    }
+    Ok((value.trim(), from, to))
 }
 
 fn value_of(unit: Unit, text: &str) -> Result<f64, String> {

@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::file::ScenarioFile;
-use super::model::Caller;
+use super::model::{Caller, Scenario};
 use super::tree::At;
 use super::written::{Entry, check_name, mend};
 
@@ -29,6 +29,20 @@ pub(crate) struct ServiceNames {
 }
 
 impl Names {
+    /// Those of a scenario that has been read.
+    pub(crate) fn of(scenario: &Scenario) -> Names {
+        let services = scenario.services.iter().map(|service| ServiceNames {
+            name: service.name.clone(),
+            operations: Some(service.operations.iter().map(|o| o.name.clone()).collect()),
+        });
+        Names {
+            clients: scenario.clients.iter().map(|c| c.name.clone()).collect(),
+            services: services.collect(),
+            policies: scenario.policies.iter().map(|p| p.name.clone()).collect(),
+            links: scenario.links.iter().map(|l| l.name.clone()).collect(),
+        }
+    }
+
     /// The link that calls of `caller` to `service` take unless they name one.
     pub(crate) fn link_between(&self, caller: Caller, service: u32) -> u32 {
         let caller = match caller {

@@ -53,28 +53,41 @@ fn a_promise_says_metric_target_comparison_value_and_windows() {
     else {
         panic!()
     };
-    assert_eq!(amplification.metric, Metric::Amplification);
+    assert_eq!(amplification.measure.metric, Metric::Amplification);
     assert_eq!(
-        (amplification.target, amplification.value),
+        (amplification.measure.target, amplification.value),
         (Target::Service(0), 1.2)
     );
     assert_eq!(amplification.comparison, Comparison::AtMost);
-    assert_eq!((success.target, success.value), (Target::Client(0), 0.99));
-    let seconds = |s| Some(Time::ZERO.after(Span::secs(s)));
-    assert_eq!((success.from, success.to), (seconds(60), seconds(90)));
-    assert_eq!(stopped.target, Target::Edge(Caller::Client(0), 0));
     assert_eq!(
-        stopped.kind,
+        (success.measure.target, success.value),
+        (Target::Client(0), 0.99)
+    );
+    let seconds = |s| Some(Time::ZERO.after(Span::secs(s)));
+    assert_eq!(
+        (success.measure.from, success.measure.to),
+        (seconds(60), seconds(90))
+    );
+    assert_eq!(stopped.measure.target, Target::Edge(Caller::Client(0), 0));
+    assert_eq!(
+        stopped.measure.kind,
         Some(Kind::Stopped(Stopped::BudgetEmpty.index()))
     );
-    assert_eq!(p99.target, Target::Edge(Caller::Service(0), 1));
+    assert_eq!(p99.measure.target, Target::Edge(Caller::Service(0), 1));
     assert_eq!((p99.comparison, p99.value), (Comparison::Below, 0.25));
-    assert_eq!((verdict.target, verdict.value), (Target::Run, 2.0));
+    assert_eq!((verdict.measure.target, verdict.value), (Target::Run, 2.0));
     assert_eq!(
-        (goodput.target, goodput.from, goodput.to),
+        (
+            goodput.measure.target,
+            goodput.measure.from,
+            goodput.measure.to
+        ),
         (Target::Run, seconds(10), None)
     );
-    assert_eq!(failures.kind, Some(Kind::Failed(FailureKind::Timeout)));
+    assert_eq!(
+        failures.measure.kind,
+        Some(Kind::Failed(FailureKind::Timeout))
+    );
     assert_eq!(failures.text, "failures(web, timeout) != 3");
 }
 
@@ -294,7 +307,7 @@ fn every_metric_is_judged_by_what_was_counted() {
         let covered = scenario
             .expect
             .iter()
-            .any(|promise| promise.metric == *metric);
+            .any(|promise| promise.measure.metric == *metric);
         assert!(covered, "{} is in no case", metric.name());
     }
 }
@@ -357,4 +370,17 @@ fn every_metric_is_described() {
             matches!(metric, Metric::Verdict | Metric::RecoveryTime)
         );
     }
+}
+
+#[test]
+fn a_measure_is_a_promise_without_its_comparison() {
+    let scenario = world(&["success_rate(web) >= 99% from 60s to 90s"]);
+    let measure = |text| sim::expect::measure(text, &scenario);
+    let success = measure("success_rate(web) from 60s to 90s").unwrap();
+    assert_eq!(success, scenario.expect[0].measure);
+    let wrong = |text| measure(text).unwrap_err();
+    assert!(wrong("sucess_rate").contains("did you mean `success_rate`?"));
+    assert!(wrong("amplification(dbb)").contains("did you mean `db`?"));
+    assert!(wrong("goodput >= 3/s").contains("no metric is called"));
+    assert!(wrong("goodput from 20s to 10s").contains("no whole window"));
 }
