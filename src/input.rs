@@ -52,7 +52,7 @@ impl Input {
     /// [`Error::Usage`] when there is neither, or the suffix is unknown; [`Error::Io`].
     pub fn open(path: &Path, folder: Folder) -> Result<Input, Error> {
         let asked = path.to_string_lossy();
-        if !path.exists()
+        if !path.is_file()
             && let Some((name, path, text)) =
                 shipped::all(folder).find(|(name, path, _)| *name == asked || *path == asked)
         {

@@ -203,7 +203,7 @@ fn window(second: u64, seed: u64, amplification: u64) -> Window {
         queue,
         queue_max: queue,
         workers_busy: if storm { 16 } else { 9 },
-        workers: 16,
+        workers: Some(16),
     };
     let breakers_open = if storm && second % 40 < 25 { 6 } else { 0 };
     let edge_gauge = EdgeGauge {

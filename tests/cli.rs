@@ -18,7 +18,7 @@ fn a_run_that_keeps_its_promises_ends_with_zero_and_leaves_its_files() {
     );
     let mut files = vec![
         "output/small/latency/client-web.hgrm".to_string(),
-        "output/small/latency/edge-web-api-sdk.hgrm".into(),
+        "output/small/latency/edge-web--api--sdk.hgrm".into(),
         "output/small/manifest.json".into(),
     ];
     for plot in ["amplification", "breakers", "latency", "load", "queues"] {

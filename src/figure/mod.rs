@@ -186,7 +186,7 @@ pub fn whole(scenario: &Scenario, outcome: &Outcome, subject: &Subject) -> Vec<O
             let top = top_calls(scenario, &outcome.drained.edges);
             read(
                 &TABLES.whole_service,
-                &WholeService::of(scenario, outcome, index, top),
+                &WholeService::of(outcome, index, top),
             )
         }
     }
@@ -213,7 +213,7 @@ pub fn in_window(scenario: &Scenario, window: &Window, subject: &Subject) -> Vec
             let top = top_calls(scenario, &window.counts.edges);
             read(
                 &TABLES.window_service,
-                &WindowService::of(scenario, window, index, top),
+                &WindowService::of(window, index, top),
             )
         }
     }

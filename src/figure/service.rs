@@ -2,7 +2,6 @@
 
 use hdrhistogram::Histogram;
 use sim::metrics::{Outcome, ServiceCount, ServiceGauge, Window};
-use sim::scenario::model::Scenario;
 
 use super::calls::PERCENTILES;
 use super::column::{Column, Unit};
@@ -19,8 +18,6 @@ pub struct Load {
     pub seconds: f64,
     /// Logical calls begun by clients meanwhile.
     pub top_calls: u64,
-    /// Workers it has, all replicas; none when unlimited.
-    pub workers: Option<u64>,
 }
 
 /// A service over the whole measured time.
@@ -43,20 +40,10 @@ pub struct WindowService {
     pub gauge: ServiceGauge,
 }
 
-fn workers(scenario: &Scenario, service: usize) -> Option<u64> {
-    let service = &scenario.services[service];
-    Some(u64::from(service.concurrency?) * u64::from(service.replicas))
-}
-
 impl WholeService {
     /// Of `service` in `outcome`, when `top_calls` calls were begun by clients.
     #[must_use]
-    pub fn of(
-        scenario: &Scenario,
-        outcome: &Outcome,
-        service: usize,
-        top_calls: u64,
-    ) -> WholeService {
+    pub fn of(outcome: &Outcome, service: usize, top_calls: u64) -> WholeService {
         let measured = outcome
             .windows
             .iter()
@@ -70,7 +57,6 @@ impl WholeService {
                     .since(outcome.measured_from)
                     .as_secs_f64(),
                 top_calls,
-                workers: workers(scenario, service),
             },
             sojourn: outcome.sojourn[service].clone(),
             queue_max: measured
@@ -84,19 +70,13 @@ impl WholeService {
 impl WindowService {
     /// Of `service` in `window`, when `top_calls` calls were begun by clients in it.
     #[must_use]
-    pub fn of(
-        scenario: &Scenario,
-        window: &Window,
-        service: usize,
-        top_calls: u64,
-    ) -> WindowService {
+    pub fn of(window: &Window, service: usize, top_calls: u64) -> WindowService {
         WindowService {
             load: Load {
                 count: window.counts.services[service].clone(),
                 timed: window.counts.services[service].clone(),
                 seconds: window.end.since(window.start).as_secs_f64(),
                 top_calls,
-                workers: workers(scenario, service),
             },
             gauge: window.services[service],
         }
@@ -191,19 +171,14 @@ fn counted() -> Vec<Column<Load>> {
         Column::new(
             "utilisation",
             Share,
-            "Worker time spent holding jobs ÷ worker time there is; empty when workers are unlimited.",
-            |l: &Load| quotient(l.timed.busy_ns as f64, l.workers? as f64 * l.seconds * 1e9),
+            "Worker time spent holding jobs ÷ worker time there was, faults taken off; empty when workers are unlimited.",
+            |l: &Load| l.timed.utilisation(),
         ),
         Column::new(
             "wasted_share",
             Share,
-            "Of the worker time spent, that on jobs whose caller left before the end, all of it.",
-            |l: &Load| {
-                quotient(
-                    (l.timed.wasted_ns + l.timed.discarded_ns) as f64,
-                    l.timed.busy_ns as f64,
-                )
-            },
+            "Of the worker time of the jobs that left, that of jobs nobody waited for any more, all of it.",
+            |l: &Load| l.timed.wasted_share(),
         ),
         Column::new(
             "queue_mean",
@@ -287,7 +262,7 @@ pub fn window() -> Vec<Column<WindowService>> {
             "workers",
             Unit::Count,
             "Workers there are at the end of the window, faults taken off; empty when unlimited.",
-            |w: &WindowService| w.load.workers.map(|_| w.gauge.workers as f64),
+            |w: &WindowService| w.gauge.workers.map(|workers| workers as f64),
         ),
     ]);
     columns

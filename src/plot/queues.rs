@@ -161,7 +161,7 @@ fn draw(
         theme::MUTED,
         true,
         over_time(material.outcomes, |_, w| {
-            limited.then_some(w.services[service].workers as f64)
+            w.services[service].workers.map(|workers| workers as f64)
         }),
     );
     let title = if limited {

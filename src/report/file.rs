@@ -32,12 +32,13 @@ pub fn folder(path: &Path) -> Result<(), Error> {
     fs::create_dir_all(path).map_err(Error::io("create the folder", path))
 }
 
-/// `name` as a part of a file name: letters, digits, `.`, `_` and single dashes.
+/// `name` as a part of a file name: its letters, digits, `.`, `_` and `-`, with `--` for whatever is between
+/// them, so that names that differ stay apart.
 #[must_use]
 pub fn slug(name: &str) -> String {
-    let kept = |c: char| c.is_alphanumeric() || c == '.' || c == '_';
+    let kept = |c: char| c.is_alphanumeric() || "._-".contains(c);
     let words = name.split(|c| !kept(c)).filter(|word| !word.is_empty());
-    words.collect::<Vec<_>>().join("-")
+    words.collect::<Vec<_>>().join("--")
 }
 
 #[cfg(test)]
@@ -64,7 +65,8 @@ mod tests {
 
     #[test]
     fn a_slug_is_safe_in_a_path() {
-        assert_eq!(slug("web -> api (sdk)"), "web-api-sdk");
-        assert_eq!(slug("../etc/passwd"), "..-etc-passwd");
+        assert_eq!(slug("web -> api (sdk)"), "web--api--sdk");
+        assert_ne!(slug("a -> b-c (p)"), slug("a-b -> c (p)"));
+        assert_eq!(slug("../etc/passwd"), "..--etc--passwd");
     }
 }

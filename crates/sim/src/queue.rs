@@ -1,8 +1,8 @@
 //! The event queue: a heap for random delays, FIFO lanes for constant ones.
 //!
-//! Order is total: by time, then by rank. Rank is the sequence number of scheduling, with one bit above it
-//! that is set for call timers, so that **an answer that arrives in the very nanosecond of the timeout
-//! is in time**; all other ties keep the order in which they were scheduled.
+//! Order is total: by time, then by rank. Faults and measuring come first, so that a window ends before
+//! what happens at its end; call timers come last, so that **an answer that arrives in the very
+//! nanosecond of the timeout is in time**; all other ties keep the order in which they were scheduled.
 //!
 //! Events scheduled with one constant delay come due in the order they were scheduled, so a plain queue
 //! keeps them sorted at no cost; only the heads of the lanes compete with the top of the heap.
@@ -18,6 +18,8 @@ const LANES_MAX: usize = 12;
 /// What is scheduled with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rank {
+    /// Before everything else of the same instant.
+    First,
     /// In order of scheduling.
     Normal,
     /// After everything else of the same instant.
@@ -40,6 +42,7 @@ struct Entry<E> {
     event: E,
 }
 
+const NORMAL_BIT: u64 = 1 << 62;
 const TIMER_BIT: u64 = 1 << 63;
 
 impl<E> Entry<E> {
@@ -120,7 +123,8 @@ impl<E: Copy> EventQueue<E> {
     fn next_rank(&mut self, rank: Rank) -> u64 {
         self.sequence += 1;
         match rank {
-            Rank::Normal => self.sequence,
+            Rank::First => self.sequence,
+            Rank::Normal => self.sequence | NORMAL_BIT,
             Rank::Timer => self.sequence | TIMER_BIT,
         }
     }
@@ -192,7 +196,7 @@ mod tests {
     use crate::rng::{Purpose, Stream};
 
     #[test]
-    fn ties_keep_the_order_of_scheduling_and_timers_come_last() {
+    fn ties_keep_the_order_of_scheduling_between_windows_and_timers() {
         let mut queue = EventQueue::new();
         let timers = queue.lane(Span(5), Rank::Timer);
         let hops = queue.lane(Span(5), Rank::Normal);
@@ -200,10 +204,11 @@ mod tests {
         queue.push(Time(5), Rank::Normal, "first");
         queue.push_lane(hops, Time(0), "second");
         queue.push(Time(5), Rank::Normal, "third");
+        queue.push(Time(5), Rank::First, "window");
         let order: Vec<_> = std::iter::from_fn(|| queue.pop(Time::MAX))
             .map(|(_, e)| e)
             .collect();
-        assert_eq!(order, ["first", "second", "third", "timeout"]);
+        assert_eq!(order, ["window", "first", "second", "third", "timeout"]);
     }
 
     #[test]

@@ -216,7 +216,6 @@ impl<'a> Measured<'a> {
         let count: &ServiceCount = &self.counts.services[index];
         let timed = &self.timed.services[index];
         let nanos = self.seconds * 1e9;
-        let service = &self.scenario.services[index];
         match self.measure.metric {
             Metric::Attempts => Some(count.arrived as f64),
             Metric::Retries => Some((count.arrived - count.arrived_first) as f64),
@@ -226,14 +225,8 @@ impl<'a> Measured<'a> {
                 let calls: u64 = top.map(|(_, count)| count.calls).sum();
                 ratio(count.arrived as f64, calls as f64)
             }
-            Metric::Utilisation => {
-                let workers = f64::from(service.concurrency?) * f64::from(service.replicas);
-                ratio(timed.busy_ns as f64, workers * nanos)
-            }
-            Metric::Wasted => ratio(
-                (timed.wasted_ns + timed.discarded_ns) as f64,
-                timed.busy_ns as f64,
-            ),
+            Metric::Utilisation => timed.utilisation(),
+            Metric::Wasted => timed.wasted_share(),
             Metric::Served => Some(count.served as f64),
             Metric::Shed => Some((count.shed_full + count.shed_expired) as f64),
             Metric::Late => Some(count.late as f64),

@@ -127,8 +127,13 @@ counters! {
         busy_ns: u128,
         /// Of that, time spent for callers that had left.
         wasted_ns: u128,
-        /// Of that, time spent before the caller left, on jobs whose answer nobody waited for any more.
-        discarded_ns: u128,
+        /// Worker time of jobs that left after somebody had waited for their answer, in ns.
+        useful_ns: u128,
+        /// Worker time of jobs that left with nobody waiting for their answer, or without one: all of the
+        /// job's, from before the caller left too.
+        useless_ns: u128,
+        /// Time integral of the number of workers there are, in worker-ns; 0 when they are unlimited.
+        workers_ns: u128,
         /// Time integral of the number of jobs waiting, in job-ns.
         queue_ns: u128,
         /// Time integral of the number of jobs in the service, in job-ns.
@@ -149,6 +154,23 @@ impl EdgeCount {
     #[must_use]
     pub fn failed_calls(&self) -> u64 {
         self.stopped.iter().sum()
+    }
+}
+
+impl ServiceCount {
+    /// Worker time spent holding jobs, as a share of the worker time there was; `None` when workers are
+    /// unlimited or there was no time.
+    #[must_use]
+    pub fn utilisation(&self) -> Option<f64> {
+        (self.workers_ns > 0).then(|| self.busy_ns as f64 / self.workers_ns as f64)
+    }
+
+    /// Of the worker time of the jobs that left, the share of those nobody waited for; `None` when no
+    /// worker time was spent on jobs that left.
+    #[must_use]
+    pub fn wasted_share(&self) -> Option<f64> {
+        let spent = self.useful_ns + self.useless_ns;
+        (spent > 0).then(|| self.useless_ns as f64 / spent as f64)
     }
 }
 
@@ -214,8 +236,8 @@ pub struct ServiceGauge {
     pub queue_max: u64,
     /// Workers holding a job, all replicas.
     pub workers_busy: u64,
-    /// Workers there are (faults taken off); 0 when unlimited.
-    pub workers: u64,
+    /// Workers there are (faults taken off); `None` when unlimited.
+    pub workers: Option<u64>,
 }
 
 /// One measurement window.
@@ -275,7 +297,8 @@ pub struct Outcome {
     /// Counted between those two. For rates and shares of time.
     pub totals: Counts,
     /// Counted from `measured_from` to the very end, when calls begun in time have ended. For shares of
-    /// calls and for amplification, which would otherwise miss what was under way.
+    /// calls and for amplification, which would otherwise miss what was under way. Calls under way when
+    /// the warm-up ends add their ends and later attempts: choose a warm-up that ends in quiet times.
     pub drained: Counts,
     /// From the start to the end of arrivals, in order.
     pub windows: Vec<Window>,

@@ -54,6 +54,18 @@ impl World {
                 ));
             }
         }
+        let clients = &self.recorder.counts.clients;
+        let begun: u64 = clients.iter().map(|c| c.iterations).sum();
+        let ended: u64 = clients
+            .iter()
+            .map(|c| c.iterations_ok + c.iterations_failed)
+            .sum();
+        if begun != ended + self.iterations_open {
+            broken.push(format!(
+                "each iteration ends once: {begun} began, {ended} ended, {} are open",
+                self.iterations_open
+            ));
+        }
         for (i, count) in self.recorder.counts.services.iter().enumerate() {
             let service = &self.scenario.services[i].name;
             let ServiceCount {

@@ -25,8 +25,9 @@ pub(crate) struct Call {
     site: u32,
     /// Who waits for it.
     task: TaskId,
-    /// The attempt under way.
+    /// The attempt under way, and when it was sent.
     job: JobId,
+    sent: Time,
     began: Time,
     /// The earliest `Timer` event under way for it; `Time::MAX` if none.
     armed: Time,
@@ -83,7 +84,6 @@ impl World {
         let (process, deadline) = match root {
             Root::Iteration { instance, .. } => (instance, None),
             Root::Job(job) => {
-                self.lend_worker(job);
                 let job = &self.jobs[job];
                 (job.replica, job.deadline)
             }
@@ -105,6 +105,7 @@ impl World {
             site,
             task,
             job: Id::NONE,
+            sent: self.now,
             began: self.now,
             armed: Time::MAX,
             cancelled: false,
@@ -240,6 +241,7 @@ impl World {
             .jobs
             .insert(Job::sent(id, attempt, service, site, deadline, self.now));
         self.calls[id].job = job;
+        self.calls[id].sent = self.now;
         let link = &self.scenario.links[site.link as usize];
         let state = &mut self.edges[edge];
         if link.lose_request > 0.0 && state.loss.bernoulli(link.lose_request) {
@@ -281,15 +283,15 @@ impl World {
     /// The call gives up its attempt under way: timed out, or the call itself is cancelled.
     fn abandon(&mut self, id: CallId) {
         let call = &mut self.calls[id];
-        let (edge, cancelled) = (call.edge as usize, call.cancelled);
+        let (edge, sent, cancelled) = (call.edge as usize, call.sent, call.cancelled);
         let job_id = std::mem::replace(&mut call.job, Id::NONE);
         if !cancelled {
             let count = &mut self.recorder.counts.edges[edge];
             count.attempt_failed[FailureKind::Timeout as usize] += 1;
         }
-        if let Some(job) = self.jobs.get(job_id) {
-            let sent = job.sent;
-            self.recorder.attempt_ended(edge, self.now.since(sent));
+        self.recorder.attempt_ended(edge, self.now.since(sent));
+        // The request may be lost, or the service gone: then there is nobody to leave.
+        if self.jobs.contains(job_id) {
             self.caller_leaves(job_id);
         }
     }

@@ -18,11 +18,12 @@ pub(super) struct ClientState {
     /// Raised when the source changes its mind, so that the arrival already scheduled is void.
     epoch: u32,
     arrivals: Stream,
-    /// Which instance gets an arrival.
+    /// Which instance gets an arrival, and which operation an iteration is.
     assign: Stream,
-    /// Which operation an iteration is.
+    /// When closed instances start.
+    start: Stream,
     pub(super) choose: Stream,
-    /// Lengths of work and delay steps, and starts of closed instances.
+    /// Lengths of work and delay steps.
     pub(super) delay: Stream,
 }
 
@@ -37,6 +38,7 @@ impl ClientState {
             epoch: 0,
             arrivals: stream(Purpose::Arrivals),
             assign: stream(Purpose::Assign),
+            start: stream(Purpose::Start),
             choose: stream(Purpose::Choose),
             delay: stream(Purpose::Delay),
         }
@@ -57,7 +59,7 @@ impl World {
             }
             Source::Loop { start } => {
                 for instance in 0..self.scenario.clients[client as usize].instances {
-                    let at = Time::ZERO.after(start.sample(&mut state.delay));
+                    let at = Time::ZERO.after(start.sample(&mut state.start));
                     self.queue
                         .push(at, Rank::Normal, Event::Iterate { client, instance });
                 }
@@ -108,12 +110,13 @@ impl World {
         if !self.open {
             return;
         }
+        self.iterations_open += 1;
         self.recorder.counts.clients[client as usize].iterations += 1;
         let operations = &self.scenario.clients[client as usize].operations;
         let operation = match operations.len() {
             1 => 0,
             _ => {
-                let mut left = self.clients[client as usize].choose.unit_open();
+                let mut left = self.clients[client as usize].assign.unit_open();
                 operations
                     .iter()
                     .position(|o| {
@@ -127,11 +130,12 @@ impl World {
         let task = self
             .tasks
             .insert(Task::root(Root::Iteration { client, instance }, entry));
-        self.advance(task);
+        self.run_task(task);
     }
 
     /// An iteration's program is over.
     pub(super) fn end_iteration(&mut self, client: u32, instance: u32, ok: bool) {
+        self.iterations_open -= 1;
         let count = &mut self.recorder.counts.clients[client as usize];
         match ok {
             true => count.iterations_ok += 1,

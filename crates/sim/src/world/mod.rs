@@ -68,6 +68,8 @@ pub struct World {
     recorder: Recorder,
     /// Which faults are active, by index.
     active: Vec<bool>,
+    /// Iterations of clients that have begun and not ended.
+    iterations_open: u64,
     /// Whether new iterations may begin.
     open: bool,
     /// A limit that was reached while an event was handled.
@@ -151,6 +153,7 @@ impl World {
             link_ways,
             recorder: Recorder::new(&scenario),
             active: vec![false; scenario.faults.len()],
+            iterations_open: 0,
             open: true,
             stop: None,
             calls_in_flight_max: 0,
@@ -174,30 +177,26 @@ impl World {
     fn schedule_the_known(&mut self) {
         let scenario = Arc::clone(&self.scenario);
         let run = &scenario.run;
-        // Faults and measuring come first, so that at equal instants they precede what they govern.
         for (i, fault) in (0u32..).zip(&scenario.faults) {
             self.queue
-                .push(fault.at, Rank::Normal, Event::FaultBegins(i));
+                .push(fault.at, Rank::First, Event::FaultBegins(i));
             if let Some(until) = fault.until {
-                self.queue.push(until, Rank::Normal, Event::FaultEnds(i));
+                self.queue.push(until, Rank::First, Event::FaultEnds(i));
             }
         }
         if run.warmup > Span::ZERO {
-            self.queue.push(
-                Time::ZERO.after(run.warmup),
-                Rank::Normal,
-                Event::WarmupEnds,
-            );
+            self.queue
+                .push(Time::ZERO.after(run.warmup), Rank::First, Event::WarmupEnds);
         }
         self.queue.push(
             Time::ZERO.after(run.duration),
-            Rank::Normal,
+            Rank::First,
             Event::ArrivalsEnd,
         );
         if run.window < run.duration {
             self.queue.push(
                 Time::ZERO.after(run.window),
-                Rank::Normal,
+                Rank::First,
                 Event::WindowCloses,
             );
         }
@@ -228,12 +227,6 @@ impl World {
             .after(self.scenario.run.drain);
         let until = until.min(last);
         loop {
-            while let Some(event) = self.soon.pop_front() {
-                self.handle(event);
-            }
-            if !self.open && self.calls.len() == 0 {
-                return Some(Ended::Completed);
-            }
             if self.events >= limits.events {
                 return Some(Ended::EventLimit);
             }
@@ -242,6 +235,14 @@ impl World {
             }
             if self.stop.is_some() {
                 return self.stop;
+            }
+            if let Some(event) = self.soon.pop_front() {
+                self.handle(event);
+                continue;
+            }
+            // Work that goes on for nobody is cut here: nobody can see what becomes of it.
+            if !self.open && self.calls.len() == 0 && self.iterations_open == 0 {
+                return Some(Ended::Completed);
             }
             let Some((time, event)) = self.queue.pop(until) else {
                 let over = self.queue.is_empty() || until == last;
@@ -296,7 +297,7 @@ impl World {
         self.record_window();
         let next = self.now.after(self.scenario.run.window);
         if next < Time::ZERO.after(self.scenario.run.duration) {
-            self.queue.push(next, Rank::Normal, Event::WindowCloses);
+            self.queue.push(next, Rank::First, Event::WindowCloses);
         }
     }
 

@@ -58,8 +58,6 @@ pub(crate) struct Job {
     holding: bool,
     held_since: Time,
     held_ns: u64,
-    /// Worker time used before the caller left.
-    held_for_caller_ns: u64,
     /// Tasks of its that are working right now.
     pub(super) working: u32,
 }
@@ -95,7 +93,6 @@ impl Job {
             holding: false,
             held_since: now,
             held_ns: 0,
-            held_for_caller_ns: 0,
             working: 0,
         }
     }
@@ -140,6 +137,8 @@ pub(super) struct ServiceState {
     busy: u64,
     /// Workers held by jobs whose caller has left.
     busy_for_nobody: u64,
+    /// Workers there are, all replicas; `None` when unlimited.
+    workers: Option<u64>,
     settled: Time,
 }
 
@@ -171,6 +170,9 @@ impl ServiceState {
             inside: 0,
             busy: 0,
             busy_for_nobody: 0,
+            workers: service
+                .concurrency
+                .map(|n| u64::from(n) * u64::from(service.replicas)),
             settled: Time::ZERO,
         }
     }
@@ -183,6 +185,7 @@ impl ServiceState {
             return;
         }
         self.settled = now;
+        count.workers_ns += dt * u128::from(self.workers.unwrap_or(0));
         count.busy_ns += dt * u128::from(self.busy);
         count.wasted_ns += dt * u128::from(self.busy_for_nobody);
         count.queue_ns += dt * u128::from(self.queued);
@@ -190,15 +193,11 @@ impl ServiceState {
     }
 
     pub(super) fn gauge(&mut self) -> ServiceGauge {
-        let unlimited = self.replicas.iter().any(|r| r.workers == u32::MAX);
         let gauge = ServiceGauge {
             queue: self.queued,
             queue_max: self.queued_max,
             workers_busy: self.busy,
-            workers: match unlimited {
-                true => 0,
-                false => self.replicas.iter().map(|r| u64::from(r.workers)).sum(),
-            },
+            workers: self.workers,
         };
         self.queued_max = self.queued;
         gauge
@@ -245,7 +244,7 @@ impl World {
     pub(super) fn on_deliver(&mut self, id: JobId) {
         let Some(job) = self.jobs.get(id) else { return };
         let service = job.service;
-        let (first, cancelled) = (job.attempt == 1, job.cancelled);
+        let (first, cancelled, deadline) = (job.attempt == 1, job.cancelled, job.deadline);
         let count = self.count(service);
         count.arrived += 1;
         count.arrived_first += u64::from(first);
@@ -276,7 +275,12 @@ impl World {
         let replica = state.pick(plan.balance);
         let place = &state.replicas[replica as usize];
         self.jobs[id].replica = replica;
-        if place.busy < place.workers && place.waiting_live == 0 && place.resuming.is_empty() {
+        let expired = deadline.is_some_and(|d| d <= self.now);
+        if plan.queue.discipline == Discipline::DeadlineDrop && expired {
+            self.ended(id, JobEnd::ShedExpired);
+            self.refuse(id, FailureKind::DeadlineExceeded.into());
+        } else if place.busy < place.workers && place.waiting_live == 0 && place.resuming.is_empty()
+        {
             self.enter(service, replica);
             self.start(id);
         } else if plan
@@ -362,7 +366,7 @@ impl World {
         count.waited += u64::from(waited > 0);
         count.wait_ns += u128::from(waited);
         self.take_worker(id);
-        self.advance(task);
+        self.run_task(task);
     }
 
     fn take_worker(&mut self, id: JobId) {
@@ -410,10 +414,15 @@ impl World {
         false
     }
 
-    /// Gives the worker back while a job waits, where the service does so.
+    /// Gives the worker back while all of a job waits, where the service does so.
     pub(super) fn lend_worker(&mut self, id: JobId) {
-        let job = &self.jobs[id];
-        if job.working == 0 && !self.scenario.services[job.service as usize].holds_worker {
+        let Some(job) = self.jobs.get(id) else {
+            return;
+        };
+        if job.holding
+            && job.working == 0
+            && !self.scenario.services[job.service as usize].holds_worker
+        {
             self.give_worker(id);
         }
     }
@@ -423,17 +432,26 @@ impl World {
         let discipline = self.scenario.services[service as usize].queue.discipline;
         loop {
             let place = &mut self.services[service as usize].replicas[replica as usize];
-            if place.busy >= place.workers {
-                return;
-            }
-            if let Some(task) = place.resuming.pop_front() {
-                if let Some(Root::Job(job)) = self.tasks.get(task).map(|t| t.root) {
-                    if !self.jobs[job].holding {
-                        self.take_worker(job);
+            let free = place.busy < place.workers;
+            if let Some(&task) = place.resuming.front() {
+                match self.tasks.get(task).map(|t| t.root) {
+                    // Another branch of the same job may have got the worker meanwhile: it serves both.
+                    Some(Root::Job(job)) if free || self.jobs[job].holding => {
+                        place.resuming.pop_front();
+                        if !self.jobs[job].holding {
+                            self.take_worker(job);
+                        }
+                        self.run_task(task);
                     }
-                    self.advance(task);
+                    Some(_) => return,
+                    None => {
+                        place.resuming.pop_front();
+                    }
                 }
                 continue;
+            }
+            if !free {
+                return;
             }
             let next = match discipline {
                 Discipline::Fifo | Discipline::DeadlineDrop => place.waiting.pop_front(),
@@ -447,7 +465,7 @@ impl World {
             self.leave_queue(service, replica);
             if discipline == Discipline::DeadlineDrop && expired {
                 self.ended(id, JobEnd::ShedExpired);
-                self.leave(id);
+                self.leave(id, false);
                 self.refuse(id, FailureKind::DeadlineExceeded.into());
             } else {
                 self.start(id);
@@ -461,8 +479,8 @@ impl World {
         state.replicas[replica as usize].waiting_live -= 1;
     }
 
-    /// A job goes out of the service, for whatever reason.
-    fn leave(&mut self, id: JobId) {
+    /// A job goes out of the service, for whatever reason. `useful`: somebody waited for its answer.
+    fn leave(&mut self, id: JobId, useful: bool) {
         self.give_worker(id);
         let job = &mut self.jobs[id];
         job.state = JobState::Ended;
@@ -470,7 +488,7 @@ impl World {
             service,
             replica,
             arrived,
-            held_for_caller_ns,
+            held_ns,
             ..
         } = *job;
         let inside = self.now.since(arrived).0;
@@ -479,7 +497,10 @@ impl World {
         state.replicas[replica as usize].inside -= 1;
         let count = self.count(service);
         count.sojourn_ns += u128::from(inside);
-        count.discarded_ns += u128::from(held_for_caller_ns);
+        match useful {
+            true => count.useful_ns += u128::from(held_ns),
+            false => count.useless_ns += u128::from(held_ns),
+        }
     }
 
     /// The `respond` step, and the end of a program that has not responded.
@@ -503,7 +524,7 @@ impl World {
 
     /// A job's program is over (its tasks are gone).
     pub(super) fn end_job(&mut self, id: JobId, reply: Reply) {
-        self.leave(id);
+        self.leave(id, !self.jobs[id].orphan);
         if self.jobs[id].answered {
             // Answered earlier; the id is needed only while that answer is under way.
             if !self.jobs[id].caller_waits {
@@ -543,12 +564,6 @@ impl World {
             return; // only the answer is still under way
         }
         job.orphan = true;
-        let held_now = if job.holding {
-            self.now.since(job.held_since).0
-        } else {
-            0
-        };
-        job.held_for_caller_ns = job.held_ns + held_now;
         let Job {
             service,
             link,
@@ -589,12 +604,15 @@ impl World {
             service,
             replica,
             task,
+            answered,
+            orphan,
+            caller_waits,
             ..
         } = self.jobs[id];
         match state {
             JobState::Waiting => {
                 self.leave_queue(service, replica);
-                self.leave(id);
+                self.leave(id, false);
                 self.jobs.remove(id);
                 let place = &mut self.services[service as usize].replicas[replica as usize];
                 // Ids of cancelled jobs are skipped when they come up; too many are swept out.
@@ -605,8 +623,16 @@ impl World {
             }
             JobState::Running => {
                 self.drop_tree(task);
-                self.leave(id);
-                self.jobs.remove(id);
+                self.leave(id, answered && !orphan);
+                // An answer already under way still arrives.
+                if !(answered && caller_waits) {
+                    self.jobs.remove(id);
+                }
+                let tasks = &self.tasks;
+                let place = &mut self.services[service as usize].replicas[replica as usize];
+                if place.resuming.len() > 64 + 2 * place.inside as usize {
+                    place.resuming.retain(|&task| tasks.contains(task));
+                }
             }
             JobState::Sent | JobState::Ended => {}
         }
@@ -624,7 +650,10 @@ impl World {
 
     /// Sets the workers of each replica, and puts new ones to use.
     pub(super) fn set_workers(&mut self, service: u32, workers: u32) {
-        for replica in 0..self.services[service as usize].replicas.len() as u32 {
+        let state = self.settle_service(service);
+        let replicas = state.replicas.len() as u32;
+        state.workers = Some(u64::from(workers) * u64::from(replicas));
+        for replica in 0..replicas {
             self.services[service as usize].replicas[replica as usize].workers = workers;
             self.soon.push_back(Event::Dispatch { service, replica });
         }

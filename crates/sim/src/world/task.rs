@@ -70,8 +70,18 @@ impl Task {
 }
 
 impl World {
-    /// Runs a task until it has to wait, or is over.
-    pub(super) fn advance(&mut self, mut id: TaskId) {
+    /// Runs a task until it has to wait, or is over; then its job does without its worker if it can.
+    pub(super) fn run_task(&mut self, id: TaskId) {
+        let Some(root) = self.tasks.get(id).map(|t| t.root) else {
+            return;
+        };
+        self.advance(id);
+        if let Root::Job(job) = root {
+            self.lend_worker(job);
+        }
+    }
+
+    fn advance(&mut self, mut id: TaskId) {
         loop {
             let Some(task) = self.tasks.get_mut(id) else {
                 return;
@@ -258,7 +268,6 @@ impl World {
         let stream = match root {
             Root::Iteration { client, .. } => &mut self.clients[client as usize].delay,
             Root::Job(job) => {
-                self.lend_worker(job);
                 let service = self.jobs[job].service;
                 &mut self.services[service as usize].delay
             }
@@ -282,7 +291,7 @@ impl World {
         {
             self.jobs[job].working -= 1;
         }
-        self.advance(id);
+        self.run_task(id);
     }
 
     pub(super) fn set_call(&mut self, id: TaskId, call: CallId) {
@@ -300,7 +309,7 @@ impl World {
                 let root = task.root;
                 self.end_program(root, id, answer_for_failed_call(last));
             }
-            _ => self.advance(id),
+            _ => self.run_task(id),
         }
     }
 }

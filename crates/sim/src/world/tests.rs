@@ -162,12 +162,15 @@ fn work_for_a_caller_that_left_is_wasted_unless_the_service_notices() {
     let count = &blind.drained.services[0];
     assert_eq!(count.late, 499);
     assert_eq!(count.wasted_ns, 249 * 1_500_000_000 + 500_000_000);
-    assert_eq!(count.discarded_ns, 249 * 1_500_000_000 + 1_000_000_000);
+    assert_eq!(
+        (count.useful_ns, count.useless_ns),
+        (0, 499 * 1_500_000_000)
+    );
     world.services[0].honours_cancellation = true;
     let aware = outcome(world);
     let count = &aware.drained.services[0];
     assert_eq!((count.cancelled, count.wasted_ns), (500, 0));
-    assert_eq!(count.discarded_ns, 500 * 1_000_000_000);
+    assert_eq!(count.useless_ns, 500 * 1_000_000_000);
 }
 
 #[test]
@@ -444,4 +447,121 @@ fn a_log_changes_nothing_and_agrees_with_the_counts() {
             .iter()
             .all(|j| j.arrived <= j.left && j.started.is_none_or(|s| s <= j.left))
     );
+}
+
+/// gateway: `before`, then two branches that each call the api and work `after`.
+fn fan_out(before: Span, after: [Option<Span>; 2]) -> Scenario {
+    let mut world = with_gateway(false);
+    world.code.laws = vec![Law::Constant(Span::millis(500)), Law::Constant(before)];
+    world.code.instrs.truncate(4);
+    let code = &mut world.code;
+    code.instrs.push(Instr::Work(1));
+    code.instrs.push(Instr::Parallel { first: 0, count: 2 });
+    code.instrs.push(Instr::End);
+    for work in after {
+        code.branches.push(Pc(code.instrs.len() as u32));
+        match work {
+            // Works only.
+            Some(work) => {
+                code.laws.push(Law::Constant(work));
+                code.instrs.push(Instr::Work(code.laws.len() as u32 - 1));
+            }
+            // Calls, then works as long as before.
+            None => code.instrs.extend([Instr::Call(1), Instr::Work(1)]),
+        }
+        code.instrs.push(Instr::End);
+    }
+    world
+}
+
+#[test]
+fn branches_of_one_job_share_its_worker_and_never_wait_for_each_other_for_ever() {
+    // Both branches come back in one instant, and at full load others always want the worker.
+    let mut world = fan_out(Span::millis(20), [None, None]);
+    world.clients[0].source = Source::Open(Arrivals::paced(30.0).expect("a rate"));
+    let out = outcome(world);
+    assert_eq!(out.drained.edges[0].ok, out.drained.edges[0].calls);
+    assert_eq!(out.drained.edges[0].calls, 3000);
+}
+
+#[test]
+fn a_job_that_only_waits_lends_its_worker_whichever_branch_ended_last() {
+    let mut world = fan_out(Span::millis(10), [Some(Span::millis(10)), None]);
+    world.clients[0].source = Source::Open(Arrivals::paced(1.0).expect("a rate"));
+    let out = outcome(world);
+    // 10 ms before, 10 ms in the first branch and 10 ms after the call; not the 500 ms of the call.
+    assert_eq!(out.drained.services[1].busy_ns, 100 * 30_000_000);
+}
+
+#[test]
+fn a_storm_that_takes_no_time_still_ends_at_its_limit() {
+    let mut world = paced(Span::secs(10), Spec::default());
+    world.clients[0].source = Source::Loop {
+        start: Law::Constant(Span::ZERO),
+    };
+    world.faults.push(Fault {
+        at: Time::ZERO,
+        until: None,
+        kind: FaultKind::Refuse { service: 0 },
+    });
+    world.run.limits.events = 10_000;
+    assert_eq!(outcome(world).ended, Ended::EventLimit);
+}
+
+#[test]
+fn a_lost_attempt_is_as_long_as_the_caller_waited_for_it() {
+    let mut world = paced(Span::millis(10), impatient());
+    world.links[0].lose_request = 1.0;
+    let out = outcome(world);
+    assert_eq!(out.latency[0].attempts.len(), 500);
+    assert_eq!(
+        out.latency[0].attempts.min() / 1_000_000,
+        999,
+        "three digits below 1 s"
+    );
+}
+
+#[test]
+fn a_window_ends_before_what_happens_at_its_end() {
+    // Arrivals at 2, 6, 10 … s, each answered 3 s later.
+    let mut world = paced(Span::secs(3), Spec::default());
+    world.run.window = Span::secs(5);
+    let out = outcome(world);
+    // The first answer comes at exactly 5 s, the end of the first window and the begin of the second.
+    assert_eq!(out.windows[0].counts.edges[0].ok, 0);
+    assert_eq!(out.windows[1].counts.edges[0].ok, 2);
+}
+
+#[test]
+fn deadline_drop_looks_at_jobs_that_need_not_wait_too() {
+    let spec = Spec {
+        deadline: Deadline {
+            limit: Some(Span::secs(1)),
+            ..Deadline::default()
+        },
+        ..Spec::default()
+    };
+    let mut world = paced(Span::millis(10), spec);
+    world.links[0].delay = Law::Constant(Span::secs(2));
+    world.services[0].queue.discipline = Discipline::DeadlineDrop;
+    let out = outcome(world);
+    assert_eq!(out.drained.services[0].started, 0);
+    assert!(out.drained.services[0].shed_expired > 0);
+}
+
+#[test]
+fn utilisation_is_of_the_workers_there_are() {
+    let mut world = paced(Span::secs(2), Spec::default());
+    world.services[0].concurrency = Some(4);
+    world.faults.push(Fault {
+        at: Time::ZERO,
+        until: None,
+        kind: FaultKind::LoseCapacity {
+            service: 0,
+            share: 0.75,
+        },
+    });
+    let out = outcome(world);
+    assert_eq!(out.totals.services[0].utilisation(), Some(0.5));
+    assert_eq!(out.windows[0].services[0].workers, Some(1));
 }

@@ -196,7 +196,9 @@ fn outcome(scenario: &Scenario) -> Outcome {
         late: 2,
         busy_ns: 500_000_000,
         wasted_ns: 30_000_000,
-        discarded_ns: 20_000_000,
+        useful_ns: 450_000_000,
+        useless_ns: 50_000_000,
+        workers_ns: 2_000_000_000,
         queue_ns: 2_500_000_000,
         ..ServiceCount::default()
     };
