@@ -228,6 +228,16 @@ pub fn top_calls(scenario: &Scenario, edges: &[sim::metrics::EdgeCount]) -> u64 
         .sum()
 }
 
+/// The service where most attempts arrive; the last one written, if there are several. None without
+/// services.
+#[must_use]
+pub fn busiest_service(scenario: &Scenario, outcomes: &[Outcome]) -> Option<usize> {
+    (0..scenario.services.len()).max_by_key(|&service| -> u64 {
+        let arrived = outcomes.iter().map(|o| o.drained.services[service].arrived);
+        arrived.sum()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

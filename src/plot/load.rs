@@ -9,11 +9,11 @@ use super::panel::{Panel, Series, Spread};
 use super::picture::Picture;
 use super::sheet::{Space, sheet};
 use super::theme::{self, Colour};
-use crate::figure::{top_calls, top_edges};
+use crate::figure::{busiest_service, top_calls, top_edges};
 use crate::number;
 
 /// Above this ratio of attempts to calls, one scale would press the calls flat.
-const ONE_SCALE: f64 = 6.0;
+pub const ONE_SCALE: f64 = 6.0;
 /// Room for the names at the right.
 const NAMES: f64 = 220.0;
 
@@ -34,7 +34,7 @@ pub fn load(material: &Material<'_>) -> Picture {
         series("goodput", theme::GOODPUT, goodput),
     ];
     calls[0].dashed = true;
-    let attempts = busiest_service(material).map(|service| {
+    let attempts = busiest_service(scenario, outcomes).map(|service| {
         let name = format!("attempts at {}", scenario.services[service].name);
         let arrived = over_time(outcomes, |_, w| {
             per_second(w.counts.services[service].arrived, w)
@@ -66,17 +66,6 @@ pub fn load(material: &Material<'_>) -> Picture {
         panel(material, space, "per second", max).draw(&mut picture, &all, true);
     }
     picture
-}
-
-/// The service where most attempts arrive; the last one written, if there are several.
-fn busiest_service(material: &Material<'_>) -> Option<usize> {
-    (0..material.scenario.services.len()).max_by_key(|&service| -> u64 {
-        material
-            .outcomes
-            .iter()
-            .map(|o| o.drained.services[service].arrived)
-            .sum()
-    })
 }
 
 fn per_second(n: u64, window: &Window) -> Option<f64> {

@@ -11,9 +11,10 @@ use super::style::Style;
 use super::summary::Row;
 use super::table::{Align, Table, width};
 use crate::figure::column::Unit;
-use crate::figure::{Scope, top_calls, top_edges};
+use crate::figure::{Scope, busiest_service, top_calls, top_edges};
 use crate::number;
-use crate::plot::over_time::over_time;
+use crate::plot::load::ONE_SCALE;
+use crate::plot::over_time::{largest, over_time};
 use crate::plot::panel::Spread;
 use crate::story::Tone;
 use crate::wording;
@@ -108,20 +109,15 @@ impl Lines {
         let offered = over_time(outcomes, |_, w| {
             Some(rate(top_calls(scenario, &w.counts.edges), w))
         });
-        let attempts = over_time(outcomes, |_, w| {
-            Some(rate(
-                top.iter().map(|&e| w.counts.edges[e].attempts).sum(),
-                w,
-            ))
+        let busiest = busiest_service(scenario, outcomes);
+        let attempts = busiest.map(|service| {
+            over_time(outcomes, |_, w| {
+                Some(rate(w.counts.services[service].arrived, w))
+            })
         });
         let goodput = over_time(outcomes, |_, w| {
             Some(rate(top.iter().map(|&e| w.counts.edges[e].ok).sum(), w))
         });
-        let max = [&offered, &attempts, &goodput]
-            .into_iter()
-            .flatten()
-            .filter_map(|p| p.mean)
-            .fold(0.0, f64::max);
         let characters = LINE.min(offered.len());
         let scale = format!(
             "0 s{:>1$}",
@@ -129,22 +125,21 @@ impl Lines {
             characters.saturating_sub(3)
         );
         self.line(&format!("  {:9} {}", "", self.style.dim(&scale)));
-        let lines: [(&str, Vec<Spread>, Dress); 3] = [
-            ("offered", offered, Style::offered),
-            ("attempts", attempts, Style::attempts),
-            ("goodput", goodput, Style::goodput),
-        ];
-        for (name, points, dress) in lines {
-            let values: Vec<Option<f64>> = points.iter().map(|p| p.mean).collect();
-            let line = dress(self.style, &sparkline(&values, LINE, max));
-            let tenth = &values[values.len() - values.len().div_ceil(10)..];
-            let known: Vec<f64> = tenth.iter().flatten().copied().collect();
-            let last = known.iter().sum::<f64>() / known.len() as f64;
-            self.line(&format!(
-                "  {name:9} {line} {} at the end",
-                number::rate(last)
-            ));
+        // Attempts stand on the scale of the calls unless that would press the calls flat.
+        let calls_max = largest([&offered, &goodput]);
+        let attempts_max = largest(attempts.as_ref());
+        let (calls_max, attempts_max) = if attempts_max > ONE_SCALE * calls_max {
+            (calls_max, attempts_max)
+        } else {
+            let both = calls_max.max(attempts_max);
+            (both, both)
+        };
+        self.sparkline("offered", &offered, calls_max, Style::offered, "at the end");
+        if let (Some(service), Some(attempts)) = (busiest, attempts) {
+            let at = format!("at {}", cut(&scenario.services[service].name, 10));
+            self.sparkline("attempts", &attempts, attempts_max, Style::attempts, &at);
         }
+        self.sparkline("goodput", &goodput, calls_max, Style::goodput, "at the end");
         let intervals: Vec<(f64, f64)> = scenario
             .faults
             .iter()
@@ -163,6 +158,16 @@ impl Lines {
             self.line(&self.style.dim(&words));
         }
         self.line("");
+    }
+
+    /// A line of time and the mean of its last tenth.
+    fn sparkline(&mut self, name: &str, points: &[Spread], max: f64, dress: Dress, note: &str) {
+        let values: Vec<Option<f64>> = points.iter().map(|p| p.mean).collect();
+        let line = dress(self.style, &sparkline(&values, LINE, max));
+        let tenth = &values[values.len() - values.len().div_ceil(10)..];
+        let known: Vec<f64> = tenth.iter().flatten().copied().collect();
+        let last = number::rate(known.iter().sum::<f64>() / known.len() as f64);
+        self.line(&format!("  {name:9} {line} {last} {note}"));
     }
 
     fn calls(&mut self, report: &Report<'_>) {
