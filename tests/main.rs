@@ -3,5 +3,6 @@
 mod bytes;
 mod cli;
 mod docs;
+mod gallery;
 mod program;
 mod tidy;

@@ -1,0 +1,39 @@
+//! The gallery shows what the program writes today.
+
+use std::fs;
+use std::path::Path;
+
+use crate::program::Folder;
+
+/// What the gallery keeps of a run (and .gitignore lets through).
+const KEPT: [&str; 3] = ["summary.csv", "plots/load.svg", "plots/amplification.svg"];
+
+#[test]
+fn the_gallery_shows_what_the_program_writes() {
+    let gallery = Path::new(env!("CARGO_MANIFEST_DIR")).join("output/gallery");
+    let mut compared = 0;
+    for entry in fs::read_dir(&gallery).expect("there is a gallery") {
+        let kept = entry.expect("readable").path();
+        if !kept.is_dir() {
+            continue;
+        }
+        let name = kept.file_name().expect("named").to_str().expect("plain");
+        let folder = Folder::new();
+        folder
+            .run(&format!("run {name} --quiet --out now"))
+            .ended(0);
+        for file in KEPT {
+            let Ok(then) = fs::read_to_string(kept.join(file)) else {
+                continue;
+            };
+            let now = folder.read(&format!("now/{file}"));
+            assert!(
+                now == then,
+                "output/gallery/{name}/{file} is not what `retrystorm run {name}` writes; \
+                 output/gallery/README.md says how to renew it"
+            );
+            compared += 1;
+        }
+    }
+    assert!(compared >= 10, "only {compared} files in the gallery");
+}
