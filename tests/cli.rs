@@ -177,7 +177,9 @@ fn schema_and_completions_go_to_standard_output() {
     let folder = Folder::new();
     let schema = folder.run("schema").ended(0).stdout;
     let schema: serde_json::Value = serde_json::from_str(&schema).expect("JSON");
-    assert!(schema["$defs"]["ScenarioFile"]["properties"]["clients"].is_object());
+    let root = schema["$ref"].as_str().expect("a reference");
+    let root = root.strip_prefix("#/$defs/").expect("into the definitions");
+    assert!(schema["$defs"][root]["properties"]["clients"].is_object());
     for shell in ["bash", "zsh", "fish"] {
         let script = folder.run(&format!("completions {shell}")).ended(0).stdout;
         assert!(script.contains("retrystorm"), "{shell}");

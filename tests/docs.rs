@@ -1,4 +1,5 @@
-//! `docs/output.md` says every file, key and column there is, and no other: its tables are made here.
+//! `docs/output.md` says every file, key and column there is, and no other: its tables are made here. The
+//! schema that editors read is what the program prints.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,9 +10,11 @@ use retrystorm::figure::{Declared, Scope};
 use retrystorm::report::{csv, folder, json, manifest};
 use retrystorm::story;
 
+use crate::program::Folder;
+
 const PAGE: &str = "docs/output.md";
 
-/// To bring the page up to date: `WRITE_DOCS=1 cargo test --test main docs`.
+/// To bring page and schema up to date: `WRITE_DOCS=1 cargo test --test main docs`.
 const WRITE: &str = "WRITE_DOCS";
 
 #[test]
@@ -32,6 +35,20 @@ fn the_page_on_output_is_complete() {
         );
     }
     assert_eq!(old.len(), new.len(), "{PAGE} is not up to date");
+}
+
+#[test]
+fn the_schema_in_the_repository_is_what_the_program_prints() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("schema/scenario.json");
+    let now = Folder::new().run("schema").ended(0).stdout;
+    if env::var_os(WRITE).is_some() {
+        fs::write(&path, &now).expect("writable");
+    }
+    let then = fs::read_to_string(&path).expect("the schema is there");
+    assert!(
+        now == then,
+        "schema/scenario.json is not up to date; {WRITE}=1 cargo test --test main docs"
+    );
 }
 
 /// `page` with `table` between the marks that say `name`.

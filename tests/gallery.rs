@@ -1,7 +1,7 @@
-//! The gallery shows what the program writes today.
+//! The gallery and the README show what the program writes today.
 
-use std::fs;
 use std::path::Path;
+use std::{env, fs};
 
 use crate::program::Folder;
 
@@ -36,4 +36,21 @@ fn the_gallery_shows_what_the_program_writes() {
         }
     }
     assert!(compared >= 10, "only {compared} files in the gallery");
+}
+
+/// The text block in README.md is what its first command prints.
+#[test]
+fn the_readme_shows_what_its_first_command_prints() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let readme = fs::read_to_string(&path).expect("there is a README");
+    let printed = Folder::new().run("run real-traffic").ended(0).stdout;
+    let (before, rest) = readme.split_once("```text\n").expect("it shows a run");
+    let (shown, after) = rest.split_once("```\n").expect("and ends it");
+    if env::var_os("WRITE_DOCS").is_some() {
+        fs::write(&path, format!("{before}```text\n{printed}```\n{after}")).expect("writable");
+    }
+    assert!(
+        shown == printed,
+        "README.md is not up to date; WRITE_DOCS=1 cargo test --test main gallery"
+    );
 }
