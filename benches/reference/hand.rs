@@ -55,12 +55,19 @@ struct Heap<E> {
 
 impl<E> Heap<E> {
     fn new() -> Self {
-        Heap { heap: BinaryHeap::new(), sequence: 0 }
+        Heap {
+            heap: BinaryHeap::new(),
+            sequence: 0,
+        }
     }
 
     fn push(&mut self, at: u64, event: E) {
         self.sequence += 1;
-        self.heap.push(Entry { at, sequence: self.sequence, event });
+        self.heap.push(Entry {
+            at,
+            sequence: self.sequence,
+            event,
+        });
     }
 }
 
@@ -163,12 +170,14 @@ pub fn retry_storm(requests: u64, seed: u128) -> Found {
             } else {
                 return self.failed(now, request);
             }
-            self.heap.push(now + 3_000_000_000, Event::Timeout { request, attempt });
+            self.heap
+                .push(now + 3_000_000_000, Event::Timeout { request, attempt });
         }
 
         fn serve(&mut self, now: u64, request: u32, attempt: u32) {
             let work = self.random.exponential(1.0);
-            self.heap.push(now + work, Event::Departure { request, attempt });
+            self.heap
+                .push(now + work, Event::Departure { request, attempt });
         }
 
         fn failed(&mut self, now: u64, request: u32) {
@@ -216,7 +225,11 @@ pub fn retry_storm(requests: u64, seed: u128) -> Found {
                     model.heap.push(now + gap, Event::Arrival);
                 }
                 let request = model.free.pop().unwrap_or_else(|| {
-                    model.requests.push(Request { begun: 0, attempt: 0, retries: 0 });
+                    model.requests.push(Request {
+                        begun: 0,
+                        attempt: 0,
+                        retries: 0,
+                    });
                     (model.requests.len() - 1) as u32
                 });
                 let slot = &mut model.requests[request as usize];
