@@ -1,4 +1,5 @@
-//! Puts `models/` and `experiments/` into the program, so that they can be run by name from anywhere.
+//! Puts `models/`, `experiments/` and the reference cases into the program, so that they can be run by name
+//! from anywhere.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use std::{env, fs, io};
 fn main() -> io::Result<()> {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let mut files = Vec::new();
-    for folder in ["models", "experiments"] {
+    for folder in ["models", "experiments", "tests/data/reference-cases"] {
         println!("cargo::rerun-if-changed={folder}");
         if root.join(folder).is_dir() {
             collect(&root, Path::new(folder), &mut files)?;

@@ -1,5 +1,7 @@
 //! What can be typed.
 
+pub mod validate;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -46,6 +48,9 @@ pub enum Command {
     /// Check a scenario as strictly as `run` does, and show what it comes down to
     #[command(after_long_help = CHECK_EXAMPLES)]
     Check(Check),
+    /// Run reference cases whose answers are known from elsewhere, and compare
+    #[command(after_long_help = validate::EXAMPLES)]
+    Validate(validate::Validate),
     /// Print the JSON Schema of scenario files (or of experiment files)
     Schema {
         /// Which files it describes

@@ -18,4 +18,5 @@ mod sample;
 pub mod shipped;
 pub mod stats;
 pub mod story;
+pub mod validate;
 pub mod wording;

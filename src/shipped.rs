@@ -34,6 +34,12 @@ pub fn all(folder: Folder) -> impl Iterator<Item = (&'static str, &'static str, 
     })
 }
 
+/// Path and text of every file below a folder of the repository, in alphabetical order.
+pub fn below(folder: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let below = move |&&(path, _): &&(&'static str, &'static str)| path.starts_with(folder);
+    FILES.iter().filter(below).copied()
+}
+
 /// The text of a file by its path from the root of the repository.
 #[must_use]
 pub fn text(path: &str) -> Option<&'static str> {

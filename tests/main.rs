@@ -5,4 +5,5 @@ mod cli;
 mod docs;
 mod gallery;
 mod program;
+mod theory;
 mod tidy;

@@ -78,6 +78,24 @@ impl Stream {
         Stream(Pcg64::new(state, increment))
     }
 
+    /// The generator in this very state, for comparison with known answers: its first output is that of
+    /// `state · multiplier + increment`. `increment` is odd.
+    #[must_use]
+    pub fn from_state(state: u128, increment: u128) -> Stream {
+        // `Pcg64::new` takes a seed and sets the state to (seed + increment) · multiplier + increment. That is undone
+        // with the inverse of the multiplier modulo 2^128, by Newton's iteration: each step doubles the bits.
+        const MULTIPLIER: u128 = 0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645;
+        let inverse = (0..7).fold(1u128, |x, _| {
+            x.wrapping_mul(2u128.wrapping_sub(MULTIPLIER.wrapping_mul(x)))
+        });
+        let seed = state
+            .wrapping_sub(increment)
+            .wrapping_mul(inverse)
+            .wrapping_sub(increment);
+        // The stream is `increment >> 1`; the generator puts the odd bit back.
+        Stream(Pcg64::new(seed, increment >> 1))
+    }
+
     /// Uniform on `(0, 1]` with 53 bits, for logarithms and reciprocals.
     #[inline]
     pub fn unit_open(&mut self) -> f64 {
@@ -118,7 +136,15 @@ impl Entropy for Stream {
 /// A small generator for filling state and for expanding one draw into several (Steele, Lea and
 /// Flood 2014).
 #[derive(Clone, Debug)]
-pub(crate) struct SplitMix64(pub(crate) u64);
+pub struct SplitMix64(pub(crate) u64);
+
+impl SplitMix64 {
+    /// With this state.
+    #[must_use]
+    pub const fn new(state: u64) -> SplitMix64 {
+        SplitMix64(state)
+    }
+}
 
 impl Entropy for SplitMix64 {
     #[inline]
@@ -190,17 +216,8 @@ mod tests {
             13_723_526_931_817_863_837,
             11_787_223_555_748_769_158,
         ];
-        // `Pcg64::new` sets the state to `(seed + increment) * multiplier + increment`; undo that.
-        const MULTIPLIER: u128 = 0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645;
-        let inverse = (0..7).fold(1u128, |x, _| {
-            x.wrapping_mul(2u128.wrapping_sub(MULTIPLIER.wrapping_mul(x)))
-        });
-        let seed = state
-            .wrapping_sub(increment)
-            .wrapping_mul(inverse)
-            .wrapping_sub(increment);
         assert_eq!(
-            draws(&mut Stream(Pcg64::new(seed, increment >> 1)), 8),
+            draws(&mut Stream::from_state(state, increment), 8),
             expected
         );
     }

@@ -1,4 +1,4 @@
-//! Statistics over replications.
+//! A figure estimated from independent replications.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -11,6 +11,8 @@ pub struct Estimate {
     pub mean: Option<f64>,
     /// Ends of the 95 % confidence interval of the mean; `None` with fewer than two values.
     pub interval: Option<(f64, f64)>,
+    /// Standard error of the mean, `s / √n`; `None` with fewer than two values.
+    pub error: Option<f64>,
     /// Replications that have a value.
     pub replications: usize,
 }
@@ -31,15 +33,17 @@ impl Estimate {
             return Estimate::default();
         }
         let mean = values.iter().sum::<f64>() / n as f64;
-        let interval = (n > 1).then(|| {
+        let error = (n > 1).then(|| {
             let squares: f64 = values.iter().map(|x| (x - mean) * (x - mean)).sum();
-            let error = (squares / (n - 1) as f64 / n as f64).sqrt();
-            let half = t_quantile(n - 1) * error;
-            (rounded(mean - half), rounded(mean + half))
+            (squares / (n - 1) as f64 / n as f64).sqrt()
         });
         Estimate {
             mean: Some(rounded(mean)),
-            interval,
+            interval: error.map(|error| {
+                let half = t_quantile(n - 1, CONFIDENCE) * error;
+                (rounded(mean - half), rounded(mean + half))
+            }),
+            error: error.map(rounded),
             replications: n,
         }
     }
@@ -47,15 +51,22 @@ impl Estimate {
     /// Half the width of the interval.
     #[must_use]
     pub fn half_width(&self) -> Option<f64> {
-        self.interval.map(|(low, high)| (high - low) / 2.0)
+        self.half_width_at(CONFIDENCE)
+    }
+
+    /// Half the width of an interval with another `confidence`, in (0, 1).
+    #[must_use]
+    pub fn half_width_at(&self, confidence: f64) -> Option<f64> {
+        let error = self.error?;
+        Some(t_quantile(self.replications - 1, confidence) * error)
     }
 }
 
-/// The 97.5 % quantile of Student's t. Rounded, so that platforms whose logarithms differ in the last
-/// bit write the same files.
-fn t_quantile(freedom: usize) -> f64 {
+/// The quantile of Student's t that leaves `1 − confidence` outside on both sides together. Rounded, so
+/// that platforms whose logarithms differ in the last bit write the same files.
+pub(super) fn t_quantile(freedom: usize, confidence: f64) -> f64 {
     let t = StudentsT::new(0.0, 1.0, freedom as f64).expect("freedom is at least one");
-    let quantile = t.inverse_cdf(0.5 + CONFIDENCE / 2.0);
+    let quantile = t.inverse_cdf(0.5 + confidence / 2.0);
     (quantile * 1e6).round() / 1e6
 }
 
@@ -73,9 +84,9 @@ mod tests {
             (999, 1.9623),
         ] {
             assert!(
-                (t_quantile(freedom) - t).abs() < 5e-5,
+                (t_quantile(freedom, 0.95) - t).abs() < 5e-5,
                 "{freedom}: {}",
-                t_quantile(freedom)
+                t_quantile(freedom, 0.95)
             );
         }
     }
