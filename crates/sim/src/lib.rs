@@ -4,6 +4,7 @@ mod arena;
 pub mod arrivals;
 mod event;
 pub mod expect;
+pub mod experiment;
 pub mod law;
 pub mod metrics;
 mod queue;

@@ -1,6 +1,7 @@
 //! The scenario language, through the public door.
 
 mod examples;
+mod experiments;
 mod mistakes;
 mod no_panic;
 mod promises;
