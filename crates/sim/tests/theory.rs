@@ -33,7 +33,7 @@ fn agrees(text: &str, expected: f64, precision: f64, figure: fn(&Outcome) -> f64
         .collect();
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
-    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0);
     let error = (variance / n).sqrt();
     assert!(
         T95 * error <= precision * expected,

@@ -62,7 +62,7 @@ pub(super) fn backoff(case: &Case, scale: f64) -> Vec<Experiment> {
         for (kind, jitter) in kinds {
             let mut stream = Stream::new(seed, Purpose::Jitter, kind);
             let mut client = client(base, cap, jitter);
-            let mut waits = vec![Vec::with_capacity(samples as usize); RETRIES];
+            let mut waits = vec![Vec::new(); RETRIES];
             for _ in 0..samples as u64 {
                 one_call(&mut client, &mut stream, &mut waits);
             }

@@ -38,7 +38,7 @@ pub(super) fn world(case: &Case, scale: f64) -> Result<Text, String> {
         .get("/sources")
         .as_array()
         .map_or(&[][..], Vec::as_slice);
-    let policy = client.and_then(|client| policy(client)).map(|policy| {
+    let policy = client.and_then(policy).map(|policy| {
         text.policies.push(format!("retrying: {policy}"));
         ", policy: retrying"
     });
