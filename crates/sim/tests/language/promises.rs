@@ -198,7 +198,7 @@ fn outcome(scenario: &Scenario) -> Outcome {
         wasted_ns: 30_000_000,
         useful_ns: 450_000_000,
         useless_ns: 50_000_000,
-        workers_ns: 2_000_000_000,
+        workers_ns: 10_000_000_000,
         queue_ns: 2_500_000_000,
         ..ServiceCount::default()
     };
