@@ -37,8 +37,11 @@ pub fn folder(path: &Path) -> Result<(), Error> {
 #[must_use]
 pub fn slug(name: &str) -> String {
     let kept = |c: char| c.is_alphanumeric() || "._-".contains(c);
-    let words = name.split(|c| !kept(c)).filter(|word| !word.is_empty());
-    words.collect::<Vec<_>>().join("--")
+    let words = name.split(|c| !kept(c)).map(|word| word.trim_matches('-'));
+    words
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join("--")
 }
 
 #[cfg(test)]

@@ -15,6 +15,10 @@ use super::plan::Plan;
 /// # Errors
 /// The feature that is missing.
 pub fn plan(case: &Case, scale: f64) -> Result<Plan, String> {
+    let backoff = case.model["client"]["backoff"].as_array();
+    if backoff.is_some_and(|laws| laws.iter().any(|law| law["type"] == "exp")) {
+        return Err("a backoff drawn from an exponential cannot be written yet".into());
+    }
     let experiments = match case.family.as_str() {
         "mm1" | "mmc" | "mg1" | "mdc" | "gim1" | "closed" | "network" | "product-form-retry"
         | "loss" | "limited-retry" | "retrial" | "impatience" | "discipline" | "priority"

@@ -216,7 +216,6 @@ pub(super) fn backoff(laws: &[Json]) -> String {
 fn cap_and_jitter(law: &Json) -> (f64, &'static str) {
     let number = |key: &str| law[key].as_f64().unwrap_or(0.0);
     match law["type"].as_str() {
-        Some("exp") => (1.0 / number("rate"), "exponential"),
         Some("uniform") if number("a") == 0.0 => (number("b"), "full"),
         Some("uniform") => (number("b"), "equal"),
         _ => (number("value"), "none"),
