@@ -74,12 +74,15 @@ pub fn summary(report: &Report<'_>, hash: &str) -> String {
         json!(promises),
         figures(report),
     ];
-    let document: Map<String, Value> = KEYS
-        .iter()
-        .map(|(key, _)| (*key).to_string())
-        .zip(values)
+    document(KEYS.iter().map(|(key, _)| *key).zip(values))
+}
+
+/// A JSON document with these keys, in this order.
+pub(super) fn document<'a>(entries: impl Iterator<Item = (&'a str, Value)>) -> String {
+    let map: Map<String, Value> = entries
+        .map(|(key, value)| (key.to_string(), value))
         .collect();
-    let mut text = serde_json::to_string_pretty(&document).expect("keys are strings");
+    let mut text = serde_json::to_string_pretty(&map).expect("keys are strings");
     text.push('\n');
     text
 }

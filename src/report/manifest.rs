@@ -1,7 +1,9 @@
 //! `manifest.json`: everything needed to make the results again, and what there is to know about how
 //! they were made. The only file that holds dates.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+
+use super::json;
 use sim::scenario::Override;
 
 use super::Report;
@@ -81,14 +83,7 @@ pub fn manifest(report: &Report<'_>, making: &Making<'_>, files: &[String]) -> S
         json!((making.elapsed * 1e3).round() / 1e3),
         json!(files),
     ];
-    let document: Map<String, Value> = KEYS
-        .iter()
-        .map(|(key, _)| (*key).to_string())
-        .zip(values)
-        .collect();
-    let mut text = serde_json::to_string_pretty(&document).expect("keys are strings");
-    text.push('\n');
-    text
+    json::document(KEYS.iter().map(|(key, _)| *key).zip(values))
 }
 
 /// Arguments as they can be typed into a shell again.

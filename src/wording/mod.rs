@@ -13,9 +13,7 @@ use crate::number;
 /// `caller -> service (policy)`: an edge in files.
 #[must_use]
 pub fn edge(scenario: &Scenario, edge: &Edge) -> String {
-    let service = &scenario.services[edge.service as usize].name;
-    let policy = &scenario.policies[edge.policy as usize].name;
-    format!("{} -> {service} ({policy})", caller(scenario, edge))
+    scenario.edge_name(edge)
 }
 
 /// `caller → service`: an edge in pictures and tables. The policy is named only where another edge
