@@ -15,13 +15,15 @@ pub mod exit {
     pub const BAD_INPUT: u8 = 2;
     /// A file could not be read or written.
     pub const IO: u8 = 3;
+    /// A limit of the scenario ended a run before its time.
+    pub const LIMIT: u8 = 4;
     /// A bug in retrystorm: the code of every Rust program that panics.
     pub const BUG: u8 = 101;
     /// Ctrl-C: 128 + SIGINT, as shells count.
     pub const INTERRUPTED: u8 = 130;
 
     /// All of them, with their meaning.
-    pub const ALL: [(u8, &str); 6] = [
+    pub const ALL: [(u8, &str); 7] = [
         (OK, "Done, and every promise of the scenario was kept."),
         (
             BROKEN,
@@ -32,6 +34,10 @@ pub mod exit {
             "The command line, a scenario or an experiment is wrong. Nothing was written.",
         ),
         (IO, "A file could not be read or written."),
+        (
+            LIMIT,
+            "A limit in `run.limits` ended a run before its time. What was computed until then was written and is marked; promises do not count.",
+        ),
         (
             BUG,
             "A bug in retrystorm; the message gives the command that makes it happen again.",

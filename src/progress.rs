@@ -5,6 +5,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::cli::Talk;
+use crate::report::style;
 
 /// Progress over all replications: simulated time that has passed, in thousandths of a replication.
 #[derive(Clone, Debug)]
@@ -24,8 +25,12 @@ impl Progress {
             Some(replications * PARTS),
             ProgressDrawTarget::stderr_with_hz(10),
         );
-        let template = "{prefix} {wide_bar:.cyan/dim} {percent:>3} %  {elapsed} (left: {eta})";
-        let style = ProgressStyle::with_template(template).expect("a well-formed template");
+        let bar_of = match style::wanted(talk.no_color) {
+            true => "{wide_bar:.cyan/dim}",
+            false => "{wide_bar}",
+        };
+        let template = format!("{{prefix}} {bar_of} {{percent:>3}} %  {{elapsed}} (left: {{eta}})");
+        let style = ProgressStyle::with_template(&template).expect("a well-formed template");
         bar.set_style(style.progress_chars("━━─"));
         bar.set_prefix(what.to_string());
         bar.enable_steady_tick(Duration::from_millis(200));

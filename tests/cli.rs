@@ -17,8 +17,10 @@ fn a_run_that_keeps_its_promises_ends_with_zero_and_leaves_its_files() {
         "nothing but results, and no progress without a terminal"
     );
     let mut files = vec![
-        "output/small/latency/client-web.hgrm".to_string(),
+        "output/small/latency/attempts-web--api--sdk.hgrm".to_string(),
+        "output/small/latency/client-web.hgrm".into(),
         "output/small/latency/edge-web--api--sdk.hgrm".into(),
+        "output/small/latency/service-api.hgrm".into(),
         "output/small/manifest.json".into(),
     ];
     for plot in ["amplification", "breakers", "latency", "load", "queues"] {
@@ -144,15 +146,46 @@ fn overrides_seed_and_replications_take_effect_and_are_in_the_manifest() {
 #[test]
 fn output_without_a_terminal_has_no_colour() {
     let folder = Folder::with_small();
-    let plain = folder.run("run small.yaml --no-plots").ended(0).stdout;
-    assert!(!plain.contains('\u{1b}'));
-    for (variable, value) in [("NO_COLOR", "1"), ("CLICOLOR_FORCE", "0")] {
-        let mut command = folder.command("check small.yaml");
-        let output = command
-            .env(variable, value)
-            .output()
-            .expect("the program starts");
-        assert!(!output.stdout.contains(&0x1b));
+    let coloured = |arguments: &str, variables: &[(&str, &str)]| {
+        let mut command = folder.command(arguments);
+        command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
+        let output = command.envs(variables.iter().copied()).output();
+        output.expect("it starts").stdout.contains(&0x1b)
+    };
+    let run = "run small.yaml --no-plots";
+    assert!(!coloured(run, &[]));
+    let forced = ("CLICOLOR_FORCE", "1");
+    assert!(
+        coloured(run, &[forced]),
+        "forced where there is no terminal"
+    );
+    assert!(!coloured(run, &[forced, ("NO_COLOR", "1")]));
+    assert!(!coloured(&format!("{run} --no-color"), &[forced]));
+}
+
+#[test]
+fn a_limit_that_cuts_a_run_short_is_said_and_has_an_exit_code() {
+    for (limit, words) in [
+        ("events=1000", "run.limits.events (1 k events)"),
+        ("calls=1", "run.limits.calls (1 calls in flight)"),
+        ("queue=0", "run.limits.queue (0 jobs waiting"),
+    ] {
+        let folder = Folder::with_small();
+        let ran = folder
+            .run(&format!(
+                "run small.yaml --no-plots --set run.limits.{limit}"
+            ))
+            .ended(4);
+        let said = ran.stdout.replace("\n  ", " ");
+        assert!(said.contains("cut short"), "{said}");
+        assert!(said.contains(words), "{said}");
+        let name = limit
+            .split_once('=')
+            .expect("a pair")
+            .0
+            .trim_end_matches('s');
+        let summary = folder.read("output/small/summary.json");
+        assert!(summary.contains(&format!("\"{name}_limit\"")), "{summary}");
     }
 }
 

@@ -79,6 +79,8 @@ pub(super) fn run(run: &Run, talk: Talk, arguments: &[String]) -> Result<u8, Err
     }
     Ok(if report.interrupted {
         exit::INTERRUPTED
+    } else if report.cut_short().is_some() {
+        exit::LIMIT
     } else if promises.iter().any(|p| !p.kept) {
         exit::BROKEN
     } else {

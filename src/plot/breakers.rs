@@ -149,7 +149,7 @@ fn goodput(material: &Material<'_>, panel: &mut Panel, picture: &mut Picture) {
         largest([&offered.points, &good.points]),
         3,
     );
-    material.shade_faults(picture, panel);
+    material.shade_trigger(picture, panel);
     panel.y_axis(picture);
     panel.series(picture, &offered);
     panel.series(picture, &good);

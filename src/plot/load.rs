@@ -117,7 +117,7 @@ fn panel<'a>(material: &'a Material<'a>, space: Space, title: &str, max: f64) ->
 impl Timeline<'_> {
     fn draw(&self, picture: &mut Picture, series: &[Series], lowest: bool) {
         let (material, panel) = (self.material, &self.panel);
-        material.shade_faults(picture, panel);
+        material.shade_trigger(picture, panel);
         panel.y_axis(picture);
         if lowest {
             panel.x_axis(picture);

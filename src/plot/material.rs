@@ -1,7 +1,9 @@
 //! What a plot is made of.
 
+use seawall::Time;
 use sim::metrics::Outcome;
-use sim::scenario::model::{Fault, Scenario};
+use sim::scenario::Scenario;
+use sim::verdict::Trigger;
 
 use super::panel::Panel;
 use super::picture::{Picture, Stroke, Text};
@@ -45,10 +47,10 @@ impl Material<'_> {
         }
     }
 
-    /// Shades the time in which faults act, behind everything else.
-    pub fn shade_faults(&self, picture: &mut Picture, panel: &Panel) {
-        for fault in &self.scenario.faults {
-            let (from, to) = self.fault_interval(fault);
+    /// Shades the time in which the world is disturbed, behind everything else.
+    pub fn shade_trigger(&self, picture: &mut Picture, panel: &Panel) {
+        for part in Trigger::parts(self.scenario) {
+            let (from, to) = self.seconds(part.begin, part.end);
             let (left, _) = panel.at((from, panel.y.from));
             let (right, _) = panel.at((to, panel.y.from));
             let right = right.max(left + 2.0);
@@ -58,25 +60,34 @@ impl Material<'_> {
 
     /// A dashed line where each fault ends and, with `named`, what it was.
     pub fn mark_faults(&self, picture: &mut Picture, panel: &Panel, named: bool) {
+        let faults = self.scenario.faults.iter().map(|fault| {
+            let words = wording::fault(self.scenario, fault);
+            (self.seconds(fault.at, fault.until), fault.until, words)
+        });
+        // A disturbance that is in the arrivals has no other name.
+        let in_arrivals = self.scenario.run.trigger.iter().map(|&(begin, end)| {
+            let until = Some(end);
+            (self.seconds(begin, until), until, "the trigger".into())
+        });
+        let of_a_fault = |end: Time| self.scenario.faults.iter().any(|f| f.until == Some(end));
+        let in_arrivals = in_arrivals.filter(|(_, until, _)| !until.is_some_and(of_a_fault));
         let mut free_from = [f64::NEG_INFINITY; 3];
-        for fault in &self.scenario.faults {
-            let (from, to) = self.fault_interval(fault);
+        for ((from, to), until, words) in faults.chain(in_arrivals) {
             let (left, _) = panel.at((from, panel.y.from));
             let (right, _) = panel.at((to, panel.y.from));
-            if fault.until.is_some() {
+            if until.is_some() {
                 let stroke = Stroke::dashed(theme::MUTED, 1.6);
                 picture.line(stroke, [(right, panel.top), (right, panel.bottom)]);
             }
             if !named {
                 continue;
             }
-            let words = wording::fault(self.scenario, fault);
-            let words = if fault.until.is_some() {
+            let words = if until.is_some() {
                 format!("{words}, ends here")
             } else {
                 words
             };
-            let x = if fault.until.is_some() { right } else { left } + 7.0;
+            let x = if until.is_some() { right } else { left } + 7.0;
             let text = Text::new((x, 0.0), theme::TICK, words).coloured(theme::MUTED);
             let (start, end, ..) = text.bounds();
             // Names that would run into each other go to the next line, or unsaid when all are taken.
@@ -89,11 +100,9 @@ impl Material<'_> {
         }
     }
 
-    fn fault_interval(&self, fault: &Fault) -> (f64, f64) {
-        let seconds = |ns: u64| ns as f64 / 1e9;
-        (
-            seconds(fault.at.0),
-            fault.until.map_or(self.duration(), |t| seconds(t.0)),
-        )
+    /// An interval of simulated time, what never ends cut at the end of the run.
+    fn seconds(&self, from: Time, until: Option<Time>) -> (f64, f64) {
+        let seconds = |time: Time| time.0 as f64 / 1e9;
+        (seconds(from), until.map_or(self.duration(), seconds))
     }
 }

@@ -144,7 +144,7 @@ fn draw(
         }),
     );
     upper.y = Axis::from_zero("jobs waiting", largest([&waiting.points]), 4);
-    material.shade_faults(picture, &upper);
+    material.shade_trigger(picture, &upper);
     upper.y_axis(picture);
     upper.series(picture, &waiting);
     material.mark_faults(picture, &upper, false);
@@ -170,7 +170,7 @@ fn draw(
         "jobs in service (no limit)"
     };
     lower.y = Axis::from_zero(title, largest([&busy.points, &there.points]), 3);
-    material.shade_faults(picture, &lower);
+    material.shade_trigger(picture, &lower);
     lower.axes(picture);
     lower.series(picture, &busy);
     lower.series(picture, &there);

@@ -31,7 +31,7 @@ pub struct Plot {
 pub const PLOTS: [Plot; 5] = [
     Plot {
         name: "load",
-        meaning: "Offered load, goodput and attempts over time; the time of each fault is shaded, its end dashed.",
+        meaning: "Offered load, goodput and attempts over time; the trigger is shaded, the end of each fault dashed.",
         draw: load::load,
     },
     Plot {
@@ -123,29 +123,33 @@ pub fn write(
     Ok(names)
 }
 
-/// Durations of calls of each client and edge, all replications together, as percentile tables.
+/// Durations of calls of each client and edge, of attempts of each edge, and of the time inside each
+/// service, all replications together, as percentile tables.
 fn latencies(report: &Report<'_>) -> Vec<(String, String)> {
-    let scenario = report.scenario;
-    let table = |edges: &[usize]| {
-        let histograms = report
-            .outcomes
+    let (scenario, outcomes) = (report.scenario, report.outcomes);
+    let calls = |edges: &[usize]| {
+        let each = outcomes
             .iter()
             .flat_map(|o| edges.iter().map(|&e| &o.latency[e].calls));
-        hgrm::write(&merge(histograms), Span(1))
+        hgrm::write(&merge(each), Span(1))
     };
-    let clients = scenario.clients.iter().enumerate().map(|(i, client)| {
-        (
-            format!("client-{}", slug(&client.name)),
-            table(&crate::figure::client_edges(scenario, i)),
-        )
-    });
-    let edges = scenario.edges.iter().enumerate().map(|(i, edge)| {
-        (
-            format!("edge-{}", slug(&wording::edge(scenario, edge))),
-            table(&[i]),
-        )
-    });
-    clients.chain(edges).collect()
+    let mut tables = Vec::new();
+    for (i, client) in scenario.clients.iter().enumerate() {
+        let name = format!("client-{}", slug(&client.name));
+        tables.push((name, calls(&crate::figure::client_edges(scenario, i))));
+    }
+    for (i, edge) in scenario.edges.iter().enumerate() {
+        let name = slug(&wording::edge(scenario, edge));
+        tables.push((format!("edge-{name}"), calls(&[i])));
+        let attempts = merge(outcomes.iter().map(|o| &o.latency[i].attempts));
+        tables.push((format!("attempts-{name}"), hgrm::write(&attempts, Span(1))));
+    }
+    for (i, service) in scenario.services.iter().enumerate() {
+        let inside = merge(outcomes.iter().map(|o| &o.sojourn[i]));
+        let name = format!("service-{}", slug(&service.name));
+        tables.push((name, hgrm::write(&inside, Span(1))));
+    }
+    tables
 }
 
 fn pictures(report: &Report<'_>, making: &Making<'_>) -> Vec<(&'static str, (String, Vec<u8>))> {

@@ -11,7 +11,7 @@ pub mod summary;
 pub mod table;
 pub mod terminal;
 
-use sim::metrics::Outcome;
+use sim::metrics::{Ended, Outcome};
 use sim::scenario::model::Scenario;
 
 use crate::number;
@@ -40,6 +40,30 @@ pub struct Report<'a> {
 }
 
 impl Report<'_> {
+    /// What ended runs before their time, in words; `None` when nothing did.
+    #[must_use]
+    pub fn cut_short(&self) -> Option<String> {
+        let limits = self.scenario.run.limits;
+        let mut cut = self.outcomes.iter().filter(|o| o.ended != Ended::Completed);
+        let first = cut.next()?;
+        let count = |n: u64, what: &str| format!("{} {what}", number::prefixed(n as f64));
+        let (key, limit) = match first.ended {
+            Ended::Completed => return None,
+            Ended::EventLimit => ("events", count(limits.events, "events")),
+            Ended::CallLimit => ("calls", count(limits.calls, "calls in flight")),
+            Ended::QueueLimit => ("queue", count(limits.queue, "jobs waiting at one service")),
+        };
+        let at = number::duration(first.measured_to.0 as f64 / 1e9);
+        let runs = match (cut.count() + 1, self.outcomes.len()) {
+            (_, 1) => "the run".to_string(),
+            (n, all) => format!("{n} of {all} replications"),
+        };
+        Some(format!(
+            "cut short: {runs} reached run.limits.{key} ({limit}) at {at} (seed {}); figures are of the time before",
+            first.seed
+        ))
+    }
+
     /// Duration, seed and replications in a few words.
     #[must_use]
     pub fn setup(&self) -> String {

@@ -14,7 +14,7 @@ impl Style {
     #[must_use]
     pub fn of_stdout(no_color: bool) -> Style {
         Style {
-            colour: wanted(no_color) && io::stdout().is_terminal(),
+            colour: wanted(no_color) && (forced() || io::stdout().is_terminal()),
         }
     }
 
@@ -22,7 +22,7 @@ impl Style {
     #[must_use]
     pub fn of_stderr(no_color: bool) -> Style {
         Style {
-            colour: wanted(no_color) && io::stderr().is_terminal(),
+            colour: wanted(no_color) && (forced() || io::stderr().is_terminal()),
         }
     }
 
@@ -83,7 +83,14 @@ impl Style {
     }
 }
 
+/// Whether colour is wanted even where there is no terminal: CLICOLOR_FORCE (bixense.com/clicolors) is set
+/// and not 0.
+fn forced() -> bool {
+    env::var_os("CLICOLOR_FORCE").is_some_and(|value| !value.is_empty() && value != "0")
+}
+
 /// Whether colour is wanted at all: neither the flag nor a non-empty NO_COLOR (no-color.org) is set.
-fn wanted(no_color: bool) -> bool {
+#[must_use]
+pub fn wanted(no_color: bool) -> bool {
     !no_color && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

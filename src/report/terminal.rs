@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use seawall::Stopped;
+use seawall::{Stopped, Time};
 use sim::metrics::Window;
+use sim::verdict::Trigger;
 
 use super::Report;
 use super::sparkline::{marks, sparkline};
@@ -93,6 +94,12 @@ impl Lines {
             };
             self.line(&format!("{lead}{}", style.bold(line)));
         }
+        if let Some(words) = report.cut_short() {
+            for (i, line) in wrapped(&words, COLUMNS - 2).iter().enumerate() {
+                let lead = if i == 0 { "▌ " } else { "  " };
+                self.line(&style.warn(&format!("{lead}{line}")));
+            }
+        }
         if report.interrupted {
             let (done, asked) = (report.outcomes.len(), report.asked);
             let words = format!("▌ interrupted: {done} of {asked} replications were finished");
@@ -103,7 +110,10 @@ impl Lines {
 
     fn timeline(&mut self, report: &Report<'_>) {
         let (scenario, outcomes) = (report.scenario, report.outcomes);
-        let duration = scenario.run.duration.as_secs_f64();
+        // A run that was cut short has fewer windows than its duration.
+        let windows = outcomes.iter().filter_map(|o| o.windows.last());
+        let shown_until = windows.map(|w| w.end).max().unwrap_or(Time::ZERO);
+        let share = |time: Time| time.0 as f64 / shown_until.0.max(1) as f64;
         let top = top_edges(scenario);
         let rate = |n: u64, w: &Window| n as f64 / w.end.since(w.start).as_secs_f64();
         let offered = over_time(outcomes, |_, w| {
@@ -121,7 +131,7 @@ impl Lines {
         let characters = LINE.min(offered.len());
         let scale = format!(
             "0 s{:>1$}",
-            number::duration(duration),
+            number::duration(shown_until.0 as f64 / 1e9),
             characters.saturating_sub(3)
         );
         self.line(&format!("  {:9} {}", "", self.style.dim(&scale)));
@@ -140,17 +150,14 @@ impl Lines {
             self.sparkline("attempts", &attempts, attempts_max, Style::attempts, &at);
         }
         self.sparkline("goodput", &goodput, calls_max, Style::goodput, "at the end");
-        let intervals: Vec<(f64, f64)> = scenario
-            .faults
-            .iter()
-            .map(|f| {
-                let end = f.until.map_or(1.0, |t| t.0 as f64 / 1e9 / duration);
-                (f.at.0 as f64 / 1e9 / duration, end)
-            })
+        let intervals: Vec<(f64, f64)> = Trigger::parts(scenario)
+            .into_iter()
+            .filter(|part| part.begin < shown_until)
+            .map(|part| (share(part.begin), part.end.map_or(1.0, share)))
             .collect();
-        let line = marks(&intervals, characters, '▔');
         if !intervals.is_empty() {
-            self.line(&format!("  {:9} {line}", "fault"));
+            let line = marks(&intervals, characters, '▔');
+            self.line(&format!("  {:9} {line}", "trigger"));
         }
         for fault in scenario.faults.iter().take(4) {
             let words = wording::fault(scenario, fault);

@@ -103,28 +103,35 @@ pub struct Trigger {
 }
 
 impl Trigger {
-    /// When `scenario` disturbs its world; `None`: not at all.
+    /// When `scenario` disturbs its world, from the begin of the first disturbance to the end of the last;
+    /// `None`: not at all.
     #[must_use]
     pub fn of(scenario: &Scenario) -> Option<Trigger> {
+        Trigger::parts(scenario)
+            .into_iter()
+            .reduce(|known, next| Trigger {
+                begin: known.begin.min(next.begin),
+                end: known.end.zip(next.end).map(|(a, b)| a.max(b)),
+            })
+    }
+
+    /// Each disturbance by itself: what `run.trigger` says or, without it, every fault that is no remedy.
+    #[must_use]
+    pub fn parts(scenario: &Scenario) -> Vec<Trigger> {
         if let Some((begin, end)) = scenario.run.trigger {
-            return Some(Trigger {
+            return vec![Trigger {
                 begin,
                 end: Some(end),
-            });
+            }];
         }
         let faults = scenario.faults.iter();
         faults
             .filter(|fault| !matches!(fault.kind, FaultKind::KillSwitch { .. }))
-            .fold(None, |trigger: Option<Trigger>, fault| {
-                let (begin, end) = (fault.at, fault.until);
-                Some(match trigger {
-                    None => Trigger { begin, end },
-                    Some(known) => Trigger {
-                        begin: known.begin.min(begin),
-                        end: known.end.zip(end).map(|(a, b)| a.max(b)),
-                    },
-                })
+            .map(|fault| Trigger {
+                begin: fault.at,
+                end: fault.until,
             })
+            .collect()
     }
 }
 

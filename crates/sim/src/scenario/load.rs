@@ -7,7 +7,7 @@ use super::circle::circles;
 use super::context::Context;
 use super::extends;
 use super::file::ScenarioFile;
-use super::model::{Fault, Link, Policy, Run, Scenario};
+use super::model::{Caller, Client, Edge, Fault, Link, Policy, Run, Scenario, Service};
 use super::names::{self, DEFAULT_LINK, NO_POLICY};
 use super::overrides::{self, Override};
 use super::problem::Problems;
@@ -27,6 +27,9 @@ pub struct Source<'t> {
     /// What it is written in.
     pub format: Format,
 }
+
+/// Engines of all callers together; about a gigabyte of them.
+const ENGINES_MAX: u64 = 1_000_000;
 
 /// The version of the language that is read here.
 pub const VERSION: u64 = 1;
@@ -136,9 +139,10 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
         context,
         |index, service, context| service.mean(index, &mut compiler, context),
     );
-    let faults = faults(file, duration, context);
+    let faults = faults(file, duration, &clients, &services, context);
     let expect = promises(file, run.as_ref(), context);
     let compiled = compiler.finish();
+    engines(file, &compiled.edges, &clients, &services, context);
     // Only what all parts agree on can be followed.
     if context.problems.is_empty() {
         for circle in circles(&services, &compiled.edges, &compiled.sites, &compiled.code) {
@@ -229,15 +233,71 @@ fn links(file: &ScenarioFile, context: &mut Context<'_>) -> Vec<Link> {
     links
 }
 
-fn faults(file: &ScenarioFile, run: Option<Span>, context: &mut Context<'_>) -> Vec<Fault> {
+fn faults(
+    file: &ScenarioFile,
+    run: Option<Span>,
+    clients: &[Client],
+    services: &[Service],
+    context: &mut Context<'_>,
+) -> Vec<Fault> {
     let mut faults = Vec::with_capacity(file.faults.len());
     for (index, fault) in file.faults.iter().enumerate() {
         let fault = context.within(&format!("faults.{index}"), |context| {
+            if let Some((at, message)) = fault.in_vain(clients, services) {
+                context.report(at, message);
+            }
             fault.mean(run, context)
         });
         faults.extend(fault);
     }
     faults
+}
+
+/// Each process of a caller has an engine for each of its edges; more of them than memory has room for
+/// is a slip of the pen.
+fn engines(
+    file: &ScenarioFile,
+    edges: &[Edge],
+    clients: &[Client],
+    services: &[Service],
+    context: &mut Context<'_>,
+) {
+    let (client_names, service_names) = (entries(&file.clients), entries(&file.services));
+    let callers = (0..)
+        .zip(clients)
+        .map(|(i, c)| {
+            (
+                Caller::Client(i),
+                "instances",
+                u64::from(c.instances),
+                &c.name,
+            )
+        })
+        .chain((0..).zip(services).map(|(i, s)| {
+            (
+                Caller::Service(i),
+                "replicas",
+                u64::from(s.replicas),
+                &s.name,
+            )
+        }));
+    let mut all: u64 = 0;
+    for (caller, key, processes, name) in callers {
+        let edges = edges.iter().filter(|edge| edge.caller == caller).count() as u64;
+        // A service that calls nobody has no engine, but its replicas take room as well.
+        all = all.saturating_add(processes.saturating_mul(edges.max(1)));
+        if all > ENGINES_MAX {
+            let message = format!(
+                "{key}: {processes} with {edges} edges each make more than {ENGINES_MAX} processes in all"
+            );
+            let written = client_names.iter().map(|entry| &entry.name);
+            let mut written = written.chain(service_names.iter().map(|entry| &entry.name));
+            if let Some(written) = written.find(|written| written.value == *name) {
+                context.report(written.at, message);
+            }
+            return;
+        }
+    }
 }
 
 fn promises(file: &ScenarioFile, run: Option<&Run>, context: &mut Context<'_>) -> Vec<Expectation> {

@@ -151,28 +151,32 @@ fn deadlines(scenario: &Scenario) -> Vec<Option<Span>> {
     for _ in 0..scenario.edges.len() {
         let before = longest.clone();
         for (index, edge) in scenario.edges.iter().enumerate() {
-            let passed_on = match edge.caller {
-                Caller::Client(_) => None,
+            // What the calls come with that cause this one; without any, nothing is passed on.
+            let above: Vec<Option<Span>> = match edge.caller {
+                Caller::Client(_) => vec![None],
                 Caller::Service(caller) => {
-                    let above = scenario.edges.iter().zip(&before);
-                    let above = above.filter(|(above, _)| above.service == caller);
-                    // The longest of them, and none at all if one is for ever or not passed on.
-                    let all: Option<Vec<Span>> = above
+                    let callers = scenario.edges.iter().zip(&before);
+                    callers
+                        .filter(|(above, _)| above.service == caller)
                         .map(|(above, deadline)| {
                             deadline.filter(|_| spec(above).deadline.propagate)
                         })
-                        .collect();
-                    all.and_then(|all| all.into_iter().max())
+                        .collect()
                 }
             };
             let own = spec(edge).deadline;
-            let inherited = passed_on
-                .filter(|_| own.inherit)
-                .map(|span| span.minus(own.slack));
-            longest[index] = match (own.limit, inherited) {
-                (Some(limit), Some(inherited)) => Some(limit.min(inherited)),
-                (one, other) => one.or(other).or(own.default),
+            let until = |passed_on: Option<Span>| {
+                let inherited = passed_on
+                    .filter(|_| own.inherit)
+                    .map(|span| span.minus(own.slack));
+                match (own.limit, inherited) {
+                    (Some(limit), Some(inherited)) => Some(limit.min(inherited)),
+                    (one, other) => one.or(other).or(own.default),
+                }
             };
+            // Any of them may be the cause, and one that is for ever makes the longest for ever.
+            let each: Option<Vec<Span>> = above.into_iter().map(until).collect();
+            longest[index] = each.and_then(|each| each.into_iter().max().or(until(None)));
         }
         if longest == before {
             break;

@@ -405,3 +405,48 @@ fn operations_need_weights_that_make_a_whole() {
     assert_eq!((browse.name.as_str(), browse.weight), ("browse", 0.9));
     assert_eq!((order.name.as_str(), order.weight), ("order", 0.1));
 }
+
+#[test]
+fn a_fault_that_could_do_nothing_is_refused() {
+    let world = |fault: &str| {
+        format!(
+            "version: 1
+run: {{ duration: 100s }}
+clients: {{ cron: {{ loop: [ {{ call: {{ to: api }} }}, {{ delay: 1s }} ] }} }}
+services: {{ api: {{ work: 1ms }} }}
+faults: [ {{ at: 1s, for: 1s, {fault} }} ]
+"
+        )
+    };
+    for (fault, message) in [
+        (
+            "load: { client: cron, factor: 3 }",
+            "5:46: faults.0: `cron` loops and has no arrivals that could come more often",
+        ),
+        (
+            "lose_capacity: { service: api, share: 50% }",
+            "5:56: faults.0: `api` has unlimited workers",
+        ),
+    ] {
+        let problems = wrong(&world(fault));
+        assert!(problems.contains(message), "{problems}\n{message}");
+        assert_eq!(problems.lines().count(), 1, "{problems}");
+    }
+}
+
+#[test]
+fn more_processes_than_memory_has_room_for_are_refused() {
+    let world = |instances: &str| {
+        format!(
+            "version: 1
+run: {{ duration: 100s }}
+clients: {{ web: {{ instances: {instances}, arrivals: {{ poisson: 1/s }}, calls: [ api, db ] }} }}
+services: {{ api: {{ work: 1ms }}, db: {{ replicas: 100, work: 1ms }} }}
+"
+        )
+    };
+    crate::yaml(&world("499000"));
+    let problems = wrong(&world("500001"));
+    let message = "3:12: instances: 500001 with 2 edges each make more than 1000000 processes";
+    assert!(problems.contains(message), "{problems}");
+}

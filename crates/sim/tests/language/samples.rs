@@ -141,7 +141,7 @@ const FAULTS: &str = "
 version: 1
 run: { duration: 100s }
 clients: { web: { arrivals: { poisson: 10/s }, calls: [ { to: s, policy: sdk } ] } }
-services: { s: { work: 1ms } }
+services: { s: { concurrency: 10, work: 1ms } }
 policies: { sdk: { attempt_timeout: 1s } }
 faults:
   - { at: 1s, for: 1s, slow: { service: s, factor: 3x } }

@@ -4,8 +4,8 @@ use seawall::{Span, Time};
 
 use super::failure::FailureFile;
 use crate::scenario::context::Context;
-use crate::scenario::model::{Fault, FaultKind};
-use crate::scenario::tree::At;
+use crate::scenario::model::{Client, Fault, FaultKind, Service, Source};
+use crate::scenario::tree::{At, Position};
 use crate::scenario::written::{Factor, Share, choice, record};
 
 record! {
@@ -117,6 +117,36 @@ impl FaultFile {
             until: self.r#for.as_ref().map(|lasting| at.after(lasting.value)),
             kind: self.kind.mean(context)?,
         })
+    }
+}
+
+impl FaultFile {
+    /// Why it would do nothing, and where that is written: there is nothing it could take away or
+    /// multiply.
+    pub(crate) fn in_vain(
+        &self,
+        clients: &[Client],
+        services: &[Service],
+    ) -> Option<(Position, String)> {
+        match &self.kind {
+            FaultKindFile::Load(LoadFile { client, .. }) => {
+                let named = clients.iter().find(|c| c.name == client.value)?;
+                let message = format!(
+                    "`{}` loops and has no arrivals that could come more often",
+                    named.name
+                );
+                matches!(named.source, Source::Loop { .. }).then_some((client.at, message))
+            }
+            FaultKindFile::LoseCapacity(LoseCapacityFile { service, .. }) => {
+                let named = services.iter().find(|s| s.name == service.value)?;
+                let message = format!(
+                    "`{}` has unlimited workers, of which a share is still unlimited; give it a `concurrency`",
+                    named.name
+                );
+                named.concurrency.is_none().then_some((service.at, message))
+            }
+            _ => None,
+        }
     }
 }
 
