@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use seawall::{
     Backoff, Breaker, BreakerRule, Budget, BudgetEvent, Bulkhead, Counts, Deadline, FailureSet,
-    Jitter, Retry, Spec, Window,
+    Jitter, PhaseSet, Retry, Spec, Window,
 };
 
 use crate::number;
@@ -65,6 +65,10 @@ fn retry(retry: &Retry) -> String {
         format!("{attempts} on {}", kinds(retry.on)),
         backoff(&retry.backoff),
     ];
+    if retry.phases != PhaseSet::ALL {
+        let phases: Vec<&str> = retry.phases.iter().map(|phase| phase.name()).collect();
+        words.push(format!("failed in {} only", phases.join(", ")));
+    }
     if retry.reserve.0 > 0 {
         words.push(format!("{} kept back for a backoff", span(retry.reserve)));
     }

@@ -12,7 +12,8 @@ use crate::time::{Span, Time};
 
 /// The wait before the retry, or the first condition that does not hold.
 ///
-/// 1. The failure may be transient: its kind is retried by the policy and by the operation.
+/// 1. The failure may be transient: its kind is retried by the policy and by the operation, its phase by
+///    the policy.
 /// 2. The operation is idempotent, or the server cannot have seen the request: its kind is in
 ///    `unprocessed`, or it failed in a phase before sending.
 /// 3. Attempts are left, and retries are not switched off.
@@ -39,7 +40,7 @@ pub(crate) fn retry_wait(
     let Some((kind, phase)) = call.last else {
         return Err(Stopped::NotRetryable);
     };
-    if !call.retry_on.contains(kind) {
+    if !call.retry_on.contains(kind) || !retry.phases.contains(phase) {
         return Err(Stopped::NotRetryable);
     }
     if !call.idempotent && !retry.unprocessed.contains(kind) && phase >= Phase::Send {

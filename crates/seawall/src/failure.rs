@@ -56,6 +56,37 @@ impl Phase {
     }
 }
 
+/// A set of phases; one bit each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PhaseSet(u8);
+
+impl PhaseSet {
+    /// Every phase.
+    pub const ALL: PhaseSet = PhaseSet::of(&Phase::ALL);
+
+    /// The set of exactly these phases.
+    #[must_use]
+    pub const fn of(phases: &[Phase]) -> PhaseSet {
+        let (mut bits, mut i) = (0, 0);
+        while i < phases.len() {
+            bits |= 1 << phases[i] as u8;
+            i += 1;
+        }
+        PhaseSet(bits)
+    }
+
+    /// Whether `phase` is in the set.
+    #[must_use]
+    pub const fn contains(self, phase: Phase) -> bool {
+        self.0 & (1 << phase as u8) != 0
+    }
+
+    /// Its phases in the order a call passes through them.
+    pub fn iter(self) -> impl Iterator<Item = Phase> {
+        Phase::ALL.into_iter().filter(move |&p| self.contains(p))
+    }
+}
+
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident $name:literal $phase:ident $http:expr, $grpc:expr;)*) => {
         /// What went wrong with one attempt, as far as a policy is concerned.

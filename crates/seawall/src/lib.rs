@@ -155,7 +155,7 @@ pub use call::Call;
 pub use client::Client;
 pub use entropy::Entropy;
 pub use error::{CallError, ErrorKind};
-pub use failure::{Failure, FailureKind, FailureSet, Phase, Reply};
+pub use failure::{Failure, FailureKind, FailureSet, Phase, PhaseSet, Reply};
 pub use policy::Policy;
 pub use pushback::{Pushback, PushbackParser, parse_pushback};
 pub use request::{CallKey, Operation, Request};

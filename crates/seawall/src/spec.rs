@@ -6,7 +6,7 @@ use alloc::string::String;
 use crate::backoff;
 use crate::breaker;
 use crate::budget;
-use crate::failure::{FailureKind, FailureSet};
+use crate::failure::{FailureKind, FailureSet, PhaseSet};
 use crate::limiter;
 use crate::rate_limit;
 use crate::time::Span;
@@ -74,6 +74,8 @@ pub struct Retry {
     pub backoff: Backoff,
     /// Failure kinds that may be transient.
     pub on: FailureSet,
+    /// Phases in which they may be: a failure in another phase is not retried, whatever its kind.
+    pub phases: PhaseSet,
     /// Failure kinds in `on` after which even an operation that is not idempotent may be retried,
     /// since the server cannot have seen the request. The same goes for any failure reported in a
     /// phase before [`crate::Phase::Send`].
@@ -97,6 +99,7 @@ impl Default for Retry {
                 FailureKind::ConnectTimeout,
                 FailureKind::Unavailable,
             ]),
+            phases: PhaseSet::ALL,
             unprocessed: FailureSet::of(&[
                 FailureKind::Dns,
                 FailureKind::ConnectRefused,

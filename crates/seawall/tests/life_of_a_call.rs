@@ -3,8 +3,8 @@
 use seawall::{
     Action, Backoff, Breaker, BreakerRule, BreakerState, Budget, BudgetEvent, Bulkhead, Call,
     CallKey, Client, Counts, Deadline, Entropy, Failure, FailureKind, FailureSet, Jitter,
-    Operation, Rates, Reply, Request, Retry, RetryAfter, Span, Spec, Stopped, Time, Verdict,
-    Window,
+    Operation, Phase, PhaseSet, Rates, Reply, Request, Retry, RetryAfter, Span, Spec, Stopped,
+    Time, Verdict, Window,
 };
 
 /// The same draw each time.
@@ -265,10 +265,18 @@ fn each_condition_stops_with_its_own_reason() {
         Some(Stopped::NotIdempotent)
     );
     let before_sending = Reply::Failed(Failure {
-        phase: seawall::Phase::Connect,
+        phase: Phase::Connect,
         ..FailureKind::Unavailable.into()
     });
     assert_eq!(run(&spec, write, before_sending, false), None);
+    let mut connecting = spec.clone();
+    connecting.retry.phases = PhaseSet::of(&[Phase::Connect]);
+    assert_eq!(run(&connecting, read, before_sending, false), None);
+    assert_eq!(
+        run(&connecting, read, unavailable, false),
+        Some(Stopped::NotRetryable),
+        "the same kind, in another phase"
+    );
     assert_eq!(
         run(&spec, read, unavailable, true),
         Some(Stopped::KillSwitch)

@@ -2,8 +2,8 @@
 
 use seawall::{
     Backoff, Breaker, BreakerRule, Budget, BudgetEvent, Bulkhead, Call, CallKey, Client, Counts,
-    Deadline, Entropy, Failure, FailureKind, FailureSet, Jitter, Operation, Phase, Rates, Reply,
-    Request, Retry, RetryAfter, Span, Spec, Time, Window,
+    Deadline, Entropy, Failure, FailureKind, FailureSet, Jitter, Operation, Phase, PhaseSet, Rates,
+    Reply, Request, Retry, RetryAfter, Span, Spec, Time, Window,
 };
 
 use crate::peers;
@@ -69,6 +69,7 @@ fn spec(draws: &mut Draws) -> Spec {
                 }
             },
             on: FailureSet::of(FailureKind::ALL),
+            phases: PhaseSet::ALL,
             unprocessed: FailureSet::NONE,
             reserve: span(draws),
             min_attempt: span(draws),

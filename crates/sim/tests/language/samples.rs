@@ -109,6 +109,7 @@ policies:
       max_attempts: 3
       backoff: { exponential: { base: 100ms, multiplier: 3, max: 2s, jitter: full } }
       on: [ timeout, UNAVAILABLE, 429, 5xx ]
+      phases: [ connect, server ]
       unprocessed: [ dns ]
       reserve: 50ms
       min_attempt: 20ms

@@ -1,12 +1,15 @@
 //! The `policies` block: every field of [`seawall::Spec`] under a key of its own.
 
 use seawall::{
-    Backoff, Budget, BudgetEvent, Deadline, Jitter, Retry, RetryAfter, Span, Spec, SpecError,
+    Backoff, Budget, BudgetEvent, Deadline, Jitter, Phase, PhaseSet, Retry, RetryAfter, Span, Spec,
+    SpecError,
 };
 
 use crate::scenario::context::Context;
 use crate::scenario::tree::{At, Node, Position, Value};
-use crate::scenario::written::{Kinds, Limit, Percent, Rate, Ratio, Share, choice, record, words};
+use crate::scenario::written::{
+    Kinds, Limit, Percent, Rate, Ratio, Several, Share, choice, record, words,
+};
 
 use super::breaker::{BreakerFile, BulkheadFile};
 
@@ -57,6 +60,9 @@ record! {
         backoff: BackoffFile = "none",
         /// Kinds of failure that may be transient.
         on: Option<Kinds>,
+        /// Phases in which they may be: a failure in another one is not retried, whatever its kind. By
+        /// default any.
+        phases: Option<Several<Phase>>,
         /// Kinds of failure in `on` after which even an operation that is not idempotent may be retried.
         /// By default those where the service cannot have seen the request.
         unprocessed: Option<Kinds>,
@@ -253,6 +259,10 @@ impl RetryFile {
             max_attempts: self.max_attempts.0.unwrap_or(u32::MAX),
             backoff: self.backoff.mean(),
             on: self.on.map_or(usual.on, |kinds| kinds.0),
+            phases: self
+                .phases
+                .as_ref()
+                .map_or(usual.phases, |phases| PhaseSet::of(&phases.0)),
             unprocessed: self.unprocessed.map_or(usual.unprocessed, |kinds| kinds.0),
             reserve: self.reserve,
             min_attempt: self.min_attempt,
