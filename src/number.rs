@@ -8,7 +8,7 @@ pub fn plain(x: f64) -> String {
     if x == 0.0 || !x.is_finite() {
         return if x == 0.0 { "0".into() } else { "–".into() };
     }
-    let magnitude = x.abs().log10().floor() as i32;
+    let magnitude = libm::log10(x.abs()).floor() as i32;
     let decimals = (2 - magnitude).clamp(0, 9) as usize;
     let text = format!("{x:.decimals$}");
     let text = match text.split_once('.') {

@@ -100,21 +100,26 @@ impl Axis {
     #[must_use]
     pub fn doublings(title: impl Into<String>, min: f64, max: f64) -> Axis {
         let low = if min > 0.0 {
-            min.log2().floor().min(0.0) as i32
+            libm::log2(min).floor().min(0.0) as i32
         } else {
             0
         }
         .max(-10);
-        let high = (max.max(1.0).log2() - 1e-9)
+        let high = (libm::log2(max.max(1.0)) - 1e-9)
             .ceil()
             .max(f64::from(low + 1))
             .min(40.0) as i32;
         let every = ((high - low) as usize).div_ceil(11);
         let ticks = (low..=high)
             .step_by(every)
-            .map(|power| (2f64.powi(power), number::times(2f64.powi(power))))
+            .map(|power| {
+                (
+                    libm::exp2(f64::from(power)),
+                    number::times(libm::exp2(f64::from(power))),
+                )
+            })
             .collect();
-        let (from, to) = (2f64.powi(low), 2f64.powi(high));
+        let (from, to) = (libm::exp2(f64::from(low)), libm::exp2(f64::from(high)));
         Axis {
             title: title.into(),
             from,
@@ -130,9 +135,9 @@ impl Axis {
     pub fn durations(title: impl Into<String>, min: f64, max: f64) -> Axis {
         let (min, max) = (min.max(1e-9), max.max(min.max(1e-9) * 1.01));
         let mut named = Vec::new();
-        for power in min.log10().floor() as i32..=max.log10().ceil() as i32 {
+        for power in libm::log10(min).floor() as i32..=libm::log10(max).ceil() as i32 {
             for digit in [1.0, 2.0, 5.0] {
-                named.push(digit * 10f64.powi(power));
+                named.push(digit * libm::exp10(f64::from(power)));
             }
         }
         let from = named
@@ -146,10 +151,10 @@ impl Axis {
             .copied()
             .find(|v| *v >= max * 0.9999)
             .unwrap_or(max);
-        let decades = (to / from).log10();
+        let decades = libm::log10(to / from);
         named.retain(|v| *v >= from * 0.9999 && *v <= to * 1.0001);
         if decades > 3.2 {
-            named.retain(|v| (v.log10() - v.log10().round()).abs() < 1e-6);
+            named.retain(|v| (libm::log10(*v) - libm::log10(*v).round()).abs() < 1e-6);
         }
         let ticks = named
             .into_iter()
@@ -178,11 +183,11 @@ impl Axis {
         ];
         let nines = nines.clamp(1, names.len() - 1);
         let mut ticks: Vec<(f64, String)> = (0..=nines)
-            .map(|n| (10f64.powi(n as i32), names[n].to_string()))
+            .map(|n| (libm::exp10(n as f64), names[n].to_string()))
             .collect();
         ticks.insert(1, (2.0, "50 %".into()));
         let (to, title) = (
-            10f64.powi(nines as i32),
+            libm::exp10(nines as f64),
             "percentile (spread as 1/(1−p))".into(),
         );
         Axis {
@@ -199,7 +204,7 @@ impl Axis {
     pub fn position(&self, value: f64) -> f64 {
         let share = match self.scale {
             Scale::Linear => (value - self.from) / (self.to - self.from),
-            Scale::Log => (value / self.from).ln() / (self.to / self.from).ln(),
+            Scale::Log => libm::log(value / self.from) / libm::log(self.to / self.from),
         };
         if share.is_nan() {
             0.0
@@ -212,7 +217,7 @@ impl Axis {
 /// 1, 2 or 5 times a power of ten, such that about `ticks` steps make `span`.
 fn nice_step(span: f64, ticks: usize) -> f64 {
     let rough = span / ticks.max(1) as f64;
-    let power = 10f64.powf(rough.log10().floor());
+    let power = libm::exp10(libm::log10(rough).floor());
     let digit = rough / power;
     power
         * match digit {

@@ -72,9 +72,7 @@ pub fn latency(material: &Material<'_>) -> Picture {
     } else {
         (min.max(max * 1e-6), max)
     };
-    let nines = (counts.into_iter().max().unwrap_or(0).max(10) as f64)
-        .log10()
-        .floor() as usize;
+    let nines = libm::log10(counts.into_iter().max().unwrap_or(0).max(10) as f64).floor() as usize;
     let panel = Panel {
         left: space.left + 62.0,
         right: space.right - 190.0,
@@ -100,11 +98,11 @@ fn curve(histograms: &[Histogram<u64>], fewest: u64) -> Vec<Spread> {
     if fewest == 0 {
         return Vec::new();
     }
-    let decades = (fewest as f64).log10();
+    let decades = libm::log10(fewest as f64);
     let last = (decades * f64::from(POINTS)) as u32;
     (0..=last)
         .map(|i| {
-            let x = 10f64.powf(f64::from(i) / f64::from(POINTS));
+            let x = libm::exp10(f64::from(i) / f64::from(POINTS));
             let at = |h: &Histogram<u64>| h.value_at_quantile(1.0 - 1.0 / x) as f64 / 1e9;
             let values: Vec<f64> = histograms.iter().map(at).collect();
             spread(x, &values)

@@ -212,7 +212,7 @@ fn significant(x: f64, digits: i32) -> String {
     if x == 0.0 {
         return "0".into();
     }
-    let magnitude = x.abs().log10().floor() as i32;
+    let magnitude = libm::log10(x.abs()).floor() as i32;
     if magnitude < -6 {
         return format!("{x:.*e}", digits as usize - 1);
     }
