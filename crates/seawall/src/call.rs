@@ -36,6 +36,19 @@ pub struct Call {
     pub(crate) inside: bool,
 }
 
+/// What a call that has nothing to poll waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// The answer to the attempt that is out, or its timeout.
+    Answer,
+    /// The end of the wait before a retry.
+    Backoff,
+    /// The rate limit.
+    Pace,
+    /// A bulkhead permit.
+    Permit,
+}
+
 /// Where a call is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
@@ -100,6 +113,37 @@ impl Call {
     #[must_use]
     pub fn timer(&self) -> Option<Time> {
         (self.timer != Time::MAX).then_some(self.timer)
+    }
+
+    /// What it waits for; `None` while there is something to poll, and after its end.
+    #[inline]
+    #[must_use]
+    pub fn waits_for(&self) -> Option<Wait> {
+        match self.state {
+            State::Sent { .. } => Some(Wait::Answer),
+            State::Backoff => Some(Wait::Backoff),
+            State::Pacing(_) => Some(Wait::Pace),
+            State::Waiting(_) => Some(Wait::Permit),
+            State::New
+            | State::Passed
+            | State::Failed { .. }
+            | State::Ready
+            | State::Ending { .. }
+            | State::Over => None,
+        }
+    }
+
+    /// Whether any kind of failure may be followed by a retry, going by policy and operation.
+    #[inline]
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        !self.retry_on.is_empty()
+    }
+
+    /// The request cannot be sent again: whatever fails from now on is [`Stopped::NotRetryable`].
+    #[inline]
+    pub fn forbid_retries(&mut self) {
+        self.retry_on = FailureSet::NONE;
     }
 
     /// Whether [`crate::Action::Finish`] has been handed out.

@@ -151,7 +151,7 @@ mod window;
 
 pub use action::{Action, Stopped, Verdict};
 pub use breaker::BreakerState;
-pub use call::Call;
+pub use call::{Call, Wait};
 pub use client::Client;
 pub use entropy::Entropy;
 pub use error::{CallError, ErrorKind};

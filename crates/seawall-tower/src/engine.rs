@@ -1,0 +1,390 @@
+//! What all calls to one dependency share, and the one place where it is locked.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+use std::time::Duration;
+
+use seawall::{
+    Action, BreakerState, Call, CallKey, Client, Entropy, Operation, Policy, Reply, Request, Span,
+    Stats, Time, Verdict, Wait,
+};
+use tokio::time::Instant;
+
+use crate::observe::{Event, Observer};
+
+/// What all calls of this process to one dependency share: a [`seawall::Client`], a clock, random bits, and the line
+/// of calls that wait for a permit. Clones are handles to the same engine.
+///
+/// Time counts from its making, on tokio's clock: paused there, paused here.
+#[derive(Clone)]
+pub struct Engine(Arc<Shared>);
+
+struct Shared {
+    epoch: Instant,
+    policy: Policy,
+    observer: Option<Box<dyn Observer>>,
+    /// Held for a decision, never over an await, and while it is, no code of a user runs but `Entropy`.
+    state: Mutex<State>,
+}
+
+struct State {
+    client: Client,
+    entropy: Box<dyn Entropy + Send>,
+    next_key: u64,
+    /// Who waits for a permit, and how to wake it.
+    waiting: BTreeMap<CallKey, Waker>,
+    /// The breaker as last reported.
+    breaker: Option<BreakerState>,
+}
+
+/// What happened to a call.
+pub(crate) enum Input {
+    /// Nothing, or it may have been given a permit.
+    Look,
+    /// Its attempt was answered.
+    Answer(Reply),
+    /// Its timer has come.
+    Timer,
+    /// Its caller left.
+    Cancel,
+}
+
+/// What is to be done about a call now.
+pub(crate) struct Step {
+    /// The attempt under way, if it is to be dropped first.
+    pub(crate) abandon: Option<u32>,
+    pub(crate) then: Then,
+}
+
+/// What came of polling a call.
+struct Settled {
+    step: Step,
+    /// In the order in which they were given their permits.
+    admitted: Vec<Waker>,
+    breaker: Option<(BreakerState, BreakerState)>,
+}
+
+/// How a call goes on.
+pub(crate) enum Then {
+    Send {
+        attempt: u32,
+        timeout: Option<Span>,
+        deadline: Option<Time>,
+    },
+    Finish(Verdict),
+    Wait,
+}
+
+/// A call and what its reports need to know of it.
+pub(crate) struct Tracked {
+    pub(crate) call: Call,
+    began: Time,
+    sent: Time,
+    /// The wait as last reported.
+    waits: Option<(Wait, Option<Time>)>,
+}
+
+impl Engine {
+    /// An engine with a full budget, a closed breaker and all permits free.
+    pub fn new(policy: Policy, entropy: impl Entropy + Send + 'static) -> Engine {
+        Engine::with(policy, Box::new(entropy), None)
+    }
+
+    /// One whose `observer` is told of everything that happens.
+    pub fn observed(
+        policy: Policy,
+        entropy: impl Entropy + Send + 'static,
+        observer: impl Observer + 'static,
+    ) -> Engine {
+        Engine::with(policy, Box::new(entropy), Some(Box::new(observer)))
+    }
+
+    fn with(
+        policy: Policy,
+        entropy: Box<dyn Entropy + Send>,
+        observer: Option<Box<dyn Observer>>,
+    ) -> Engine {
+        let client = Client::new(policy.clone(), Time::ZERO);
+        let breaker = client.breaker_state(Time::ZERO);
+        Engine(Arc::new(Shared {
+            epoch: Instant::now(),
+            policy,
+            observer,
+            state: Mutex::new(State {
+                client,
+                entropy,
+                next_key: 0,
+                waiting: BTreeMap::new(),
+                breaker,
+            }),
+        }))
+    }
+
+    /// The policy.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.0.policy
+    }
+
+    /// What was done so far.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.lock().client.stats().clone()
+    }
+
+    /// What the breaker does with a call now; `None` without a breaker.
+    #[must_use]
+    pub fn breaker_state(&self) -> Option<BreakerState> {
+        self.lock().client.breaker_state(self.now())
+    }
+
+    /// Times the breaker went to open.
+    #[must_use]
+    pub fn breaker_openings(&self) -> u64 {
+        self.lock().client.breaker_openings()
+    }
+
+    /// Retries the budget would grant now, one after the other; infinite without a budget.
+    #[must_use]
+    pub fn budget_balance(&self) -> f64 {
+        let mut state = self.lock();
+        state.client.budget_balance(self.now())
+    }
+
+    /// Bulkhead permits out and calls in line; `None` without a bulkhead.
+    #[must_use]
+    pub fn bulkhead_load(&self) -> Option<(u32, u32)> {
+        self.lock().client.bulkhead_load()
+    }
+
+    /// Switches retries off, or on again. First attempts are not concerned; calls that are in a backoff when it is on
+    /// give up when their wait is over.
+    pub fn set_kill_switch(&self, on: bool) {
+        self.lock().client.set_kill_switch(on);
+    }
+
+    /// Time since the engine was made.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.time_of(Instant::now())
+    }
+
+    /// The engine's name for an instant of tokio's clock; `Time::ZERO` for one before the engine was made.
+    #[must_use]
+    pub fn time_of(&self, instant: Instant) -> Time {
+        Time::ZERO.after(instant.saturating_duration_since(self.0.epoch).into())
+    }
+
+    /// The instant of tokio's clock that the engine calls `time`.
+    #[must_use]
+    pub fn instant_of(&self, time: Time) -> Instant {
+        const TEN_YEARS: Duration = Duration::from_secs(10 * 365 * 86_400);
+        let length = Duration::from(time.since(Time::ZERO));
+        let instant = self.0.epoch.checked_add(length);
+        instant.unwrap_or_else(|| self.0.epoch + TEN_YEARS)
+    }
+
+    /// Begins a call and says what to do first.
+    pub(crate) fn begin(
+        &self,
+        deadline: Option<Instant>,
+        operation: Operation,
+        waker: &Waker,
+    ) -> (Tracked, Step) {
+        let mut state = self.lock();
+        let now = self.now();
+        let key = CallKey(state.next_key);
+        state.next_key = state.next_key.wrapping_add(1);
+        let request = Request {
+            key,
+            deadline: deadline.map(|deadline| self.time_of(deadline)),
+            operation,
+        };
+        let mut call = state.client.begin(now, request);
+        let settled = state.settle(&mut call, now, Some(waker));
+        drop(state);
+        let mut tracked = Tracked {
+            call,
+            began: now,
+            sent: now,
+            waits: None,
+        };
+        self.report(now, || Event::Began { call: key });
+        let step = self.carry_out(&mut tracked, now, settled);
+        (tracked, step)
+    }
+
+    /// Tells the engine what happened to a call and says what to do next. Without a `waker` nobody will wait for it.
+    pub(crate) fn tell(&self, tracked: &mut Tracked, input: Input, waker: Option<&Waker>) -> Step {
+        let call = &mut tracked.call;
+        let attempt = call.attempts();
+        let mut state = self.lock();
+        let now = self.now();
+        match input {
+            Input::Look => {}
+            Input::Answer(reply) => state.client.on_reply(call, now, attempt, reply),
+            Input::Timer => state.client.on_timer(call, now),
+            Input::Cancel => state.client.cancel(call, now),
+        }
+        let settled = state.settle(call, now, waker);
+        drop(state);
+        if let Input::Answer(reply) = input {
+            self.report(now, || Event::Answered {
+                call: tracked.call.key(),
+                attempt,
+                took: now.since(tracked.sent),
+                failure: match reply {
+                    Reply::Ok => None,
+                    Reply::Failed(failure) => Some(failure),
+                },
+            });
+        }
+        self.carry_out(tracked, now, settled)
+    }
+
+    /// Wakes and reports, with the lock let go.
+    fn carry_out(&self, tracked: &mut Tracked, now: Time, settled: Settled) -> Step {
+        let Settled {
+            step,
+            admitted,
+            breaker,
+        } = settled;
+        for waker in admitted {
+            waker.wake();
+        }
+        if self.0.observer.is_some() {
+            self.report_step(tracked, now, &step, breaker);
+        }
+        if let Then::Send { .. } = step.then {
+            tracked.sent = now;
+        }
+        step
+    }
+
+    fn report_step(
+        &self,
+        tracked: &mut Tracked,
+        now: Time,
+        step: &Step,
+        breaker: Option<(BreakerState, BreakerState)>,
+    ) {
+        let call = tracked.call.key();
+        if let Some(attempt) = step.abandon {
+            self.report(now, || Event::Abandoned {
+                call,
+                attempt,
+                took: now.since(tracked.sent),
+            });
+        }
+        if let Some((from, to)) = breaker {
+            self.report(now, || Event::Breaker { from, to });
+        }
+        match step.then {
+            Then::Send {
+                attempt, timeout, ..
+            } => self.report(now, || Event::Sent {
+                call,
+                attempt,
+                timeout,
+            }),
+            Then::Finish(verdict) => self.report(now, || Event::Ended {
+                call,
+                took: now.since(tracked.began),
+                verdict,
+            }),
+            Then::Wait => {}
+        }
+        // A look at a call that waits on is no new wait.
+        let waits = tracked
+            .call
+            .waits_for()
+            .filter(|&on| on != Wait::Answer)
+            .map(|on| (on, tracked.call.timer()));
+        if waits != tracked.waits
+            && let Some((on, timer)) = waits
+        {
+            self.report(now, || Event::Waits {
+                call,
+                on,
+                at_most: timer.map(|timer| timer.since(now)),
+            });
+        }
+        tracked.waits = waits;
+    }
+
+    fn report(&self, at: Time, event: impl FnOnce() -> Event) {
+        if let Some(observer) = &self.0.observer {
+            observer.on_event(at, &event());
+        }
+    }
+
+    /// A generator that panics leaves nothing half-done that another call could stumble over.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Polls a call until there is nothing left to do, and sees who else that concerns.
+    fn settle(&mut self, call: &mut Call, now: Time, waker: Option<&Waker>) -> Settled {
+        let mut step = Step {
+            abandon: None,
+            then: Then::Wait,
+        };
+        // Between two waits an attempt is abandoned at most once and first; a sent or finished call polls to `None`.
+        let mut entropy = &mut *self.entropy;
+        while let Some(action) = self.client.poll(call, now, &mut entropy) {
+            match action {
+                Action::Abandon(attempt) => step.abandon = Some(attempt),
+                Action::Send {
+                    attempt,
+                    timeout,
+                    deadline,
+                } => {
+                    step.then = Then::Send {
+                        attempt,
+                        timeout,
+                        deadline,
+                    }
+                }
+                Action::Finish(verdict) => step.then = Then::Finish(verdict),
+            }
+        }
+        match waker.filter(|_| call.waits_for() == Some(Wait::Permit)) {
+            Some(waker) => match self.waiting.get_mut(&call.key()) {
+                Some(known) => known.clone_from(waker),
+                None => drop(self.waiting.insert(call.key(), waker.clone())),
+            },
+            None if self.waiting.is_empty() => {}
+            None => drop(self.waiting.remove(&call.key())),
+        }
+        let mut admitted = Vec::new();
+        while let Some(key) = self.client.next_admitted() {
+            // Who is not there has not been polled since it began to wait, and will see for itself.
+            admitted.extend(self.waiting.remove(&key));
+        }
+        Settled {
+            step,
+            admitted,
+            breaker: self.breaker_change(now),
+        }
+    }
+
+    fn breaker_change(&mut self, now: Time) -> Option<(BreakerState, BreakerState)> {
+        let from = self.breaker?;
+        let to = self.client.breaker_state(now)?;
+        self.breaker = Some(to);
+        (from != to).then_some((from, to))
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine")
+            .field("policy", &self.0.policy)
+            .field("stats", &self.stats())
+            .finish_non_exhaustive()
+    }
+}
