@@ -76,11 +76,6 @@ impl<T> Arena<T> {
         }
     }
 
-    /// How many live.
-    pub(crate) fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
-    }
-
     #[inline]
     pub(crate) fn insert(&mut self, value: T) -> Id<T> {
         if let Some(slot) = self.free.pop() {
@@ -101,20 +96,6 @@ impl<T> Arena<T> {
         Id {
             slot,
             generation: 1,
-            of: PhantomData,
-        }
-    }
-
-    /// The id that the next [`Arena::insert`] will give.
-    #[inline]
-    pub(crate) fn next_id(&self) -> Id<T> {
-        let (slot, generation) = match self.free.last() {
-            Some(&slot) => (slot, self.slots[slot as usize].generation.wrapping_add(1)),
-            None => (self.slots.len() as u32, 1),
-        };
-        Id {
-            slot,
-            generation,
             of: PhantomData,
         }
     }
@@ -203,7 +184,7 @@ mod tests {
         assert_eq!(second.slot, first.slot);
         assert_eq!(arena.get(first), None);
         assert_eq!(arena[second], 'b');
-        assert_eq!(arena.len(), 1);
+        assert_eq!(arena.iter().count(), 1);
         assert_eq!(Id::from_bits(second.bits()), second);
         assert!(!arena.contains(Id::NONE));
     }

@@ -1,6 +1,8 @@
 //! Everything that can happen: the table of contents of the simulation.
 
-use crate::world::{CallId, JobId, TaskId};
+use seawall::FailureKind;
+
+use crate::world::TaskId;
 
 /// Something that happens at an instant. [`crate::world::World`] handles each kind in one place.
 ///
@@ -11,20 +13,33 @@ pub(crate) enum Event {
     Arrive { client: u32, epoch: u32 },
     /// A closed client's instance begins its next iteration.
     Iterate { client: u32, instance: u32 },
+    /// A task goes on with its program: it has just begun, its delay is over, or its call.
+    Resume(TaskId),
+    /// A task's work is done.
+    Worked(TaskId),
+    /// The program of a task is over.
+    End(TaskId),
+    /// The program of a task is over, since a call in it failed like this.
+    Fail(TaskId, FailureKind),
+    /// The engine of the call that a task waits for is to be asked what to do.
+    Poll(TaskId),
+    /// That engine asked to be woken.
+    Timer(TaskId),
     /// A request reaches its service.
-    Deliver(JobId),
-    /// A cancellation reaches the service of a job.
-    Cancel(JobId),
+    Deliver(TaskId),
     /// An answer reaches its caller.
-    Answer(JobId),
-    /// A program's work or delay is over.
-    Done(TaskId),
-    /// A call's engine asked to be woken.
-    Timer(CallId),
-    /// A waiting call got its permit.
-    Admitted(CallId),
+    Answer(TaskId),
+    /// A cancellation reaches the service of a job.
+    Cancel(TaskId),
     /// A replica may have a free worker and somebody waiting.
     Dispatch { service: u32, replica: u32 },
+    /// One of the few things that happen to the world as a whole.
+    Rare(Rare),
+}
+
+/// What happens a few times in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rare {
     /// A fault begins.
     FaultBegins(u32),
     /// A fault is over.
@@ -39,26 +54,29 @@ pub(crate) enum Event {
 
 impl Event {
     /// One number that differs between events that differ, for the trajectory hash.
+    #[inline]
     pub(crate) fn fingerprint(self) -> u64 {
+        let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
         let (kind, what) = match self {
-            Event::Arrive { client, .. } => (1, u64::from(client)),
-            Event::Iterate { client, instance } => {
-                (2, u64::from(client) << 32 | u64::from(instance))
-            }
-            Event::Deliver(id) => (3, id.bits()),
-            Event::Cancel(id) => (4, id.bits()),
-            Event::Answer(id) => (5, id.bits()),
-            Event::Done(id) => (6, id.bits()),
-            Event::Timer(id) => (7, id.bits()),
-            Event::Admitted(id) => (13, id.bits()),
-            Event::Dispatch { service, replica } => {
-                (14, u64::from(service) << 32 | u64::from(replica))
-            }
-            Event::FaultBegins(n) => (8, u64::from(n)),
-            Event::FaultEnds(n) => (9, u64::from(n)),
-            Event::WindowCloses => (10, 0),
-            Event::WarmupEnds => (11, 0),
-            Event::ArrivalsEnd => (12, 0),
+            Event::Arrive { client, epoch } => (1, pair(epoch, client)),
+            Event::Iterate { client, instance } => (2, pair(client, instance)),
+            Event::Resume(id) => (3, id.bits()),
+            Event::Worked(id) => (4, id.bits()),
+            Event::End(id) => (5, id.bits()),
+            Event::Fail(id, _) => (6, id.bits()),
+            Event::Poll(id) => (7, id.bits()),
+            Event::Timer(id) => (8, id.bits()),
+            Event::Deliver(id) => (9, id.bits()),
+            Event::Answer(id) => (10, id.bits()),
+            Event::Cancel(id) => (11, id.bits()),
+            Event::Dispatch { service, replica } => (12, pair(service, replica)),
+            Event::Rare(rare) => match rare {
+                Rare::FaultBegins(n) => (13, u64::from(n)),
+                Rare::FaultEnds(n) => (14, u64::from(n)),
+                Rare::WindowCloses => (15, 0),
+                Rare::WarmupEnds => (16, 0),
+                Rare::ArrivalsEnd => (17, 0),
+            },
         };
         (kind << 56) ^ what
     }

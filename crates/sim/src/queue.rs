@@ -1,11 +1,14 @@
-//! The event queue: a heap for random delays, FIFO lanes for constant ones.
+//! The event queue: a short sorted list in front of a heap for random delays, FIFO lanes for constant ones.
 //!
 //! Order is total: by time, then by rank. Faults and measuring come first, so that a window ends before
 //! what happens at its end; call timers come last, so that **an answer that arrives in the very
 //! nanosecond of the timeout is in time**; all other ties keep the order in which they were scheduled.
 //!
 //! Events scheduled with one constant delay come due in the order they were scheduled, so a plain queue
-//! keeps them sorted at no cost; only the heads of the lanes compete with the top of the heap.
+//! keeps them sorted at no cost; only the heads of the lanes compete with the rest.
+//!
+//! Of the others the earliest few are kept sorted (`near`), all later ones in a heap (`far`). A small world
+//! never needs the heap, and a large one takes from it in batches.
 
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
@@ -14,6 +17,9 @@ use seawall::{Span, Time};
 
 /// Above this many distinct constant delays the rest share the heap: each pop looks at every lane's head.
 const LANES_MAX: usize = 12;
+
+/// At most this many events are kept sorted; half of them are moved to or from the heap at a time.
+const NEAR_MAX: usize = 32;
 
 /// What is scheduled with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +52,10 @@ const NORMAL_BIT: u64 = 1 << 62;
 const TIMER_BIT: u64 = 1 << 63;
 
 impl<E> Entry<E> {
-    fn key(&self) -> (Time, u64) {
-        (self.time, self.rank)
+    /// Time and rank in one number.
+    #[inline]
+    fn key(&self) -> u128 {
+        u128::from(self.time.0) << 64 | u128::from(self.rank)
     }
 }
 
@@ -79,19 +87,23 @@ struct LaneQueue<E> {
 /// Events to come, each with its instant.
 #[derive(Clone, Debug)]
 pub(crate) struct EventQueue<E> {
-    heap: BinaryHeap<Entry<E>>,
+    /// The earliest events outside the lanes, latest first: the next one is at the end.
+    near: Vec<Entry<E>>,
+    /// Those that come after all of `near`.
+    far: BinaryHeap<Entry<E>>,
     lanes: Vec<LaneQueue<E>>,
     /// The key at the head of each lane, `END` when empty; beside each other so that one look finds the first.
-    heads: Vec<(Time, u64)>,
+    heads: Vec<u128>,
     sequence: u64,
 }
 
-const END: (Time, u64) = (Time::MAX, u64::MAX);
+const END: u128 = u128::MAX;
 
 impl<E: Copy> EventQueue<E> {
     pub(crate) fn new() -> Self {
         EventQueue {
-            heap: BinaryHeap::new(),
+            near: Vec::with_capacity(NEAR_MAX),
+            far: BinaryHeap::new(),
             lanes: Vec::new(),
             heads: Vec::new(),
             sequence: 0,
@@ -133,7 +145,48 @@ impl<E: Copy> EventQueue<E> {
     #[inline]
     pub(crate) fn push(&mut self, time: Time, rank: Rank, event: E) {
         let rank = self.next_rank(rank);
-        self.heap.push(Entry { time, rank, event });
+        let entry = Entry { time, rank, event };
+        if self.near.len() == NEAR_MAX {
+            self.spill();
+        }
+        let is_near = self.far.is_empty()
+            || self
+                .near
+                .first()
+                .is_some_and(|latest| entry.key() < latest.key());
+        if is_near {
+            self.push_near(entry);
+        } else {
+            self.far.push(entry);
+        }
+    }
+
+    #[inline]
+    fn push_near(&mut self, entry: Entry<E>) {
+        let mut place = self.near.len();
+        self.near.push(entry);
+        while place > 0 && self.near[place - 1].key() < entry.key() {
+            self.near[place] = self.near[place - 1];
+            place -= 1;
+        }
+        self.near[place] = entry;
+    }
+
+    /// Moves the later half of `near` to the heap.
+    #[cold]
+    fn spill(&mut self) {
+        self.far.extend(self.near.drain(..NEAR_MAX / 2));
+    }
+
+    /// Takes the earliest of the heap into `near`, which is empty.
+    #[cold]
+    fn refill(&mut self) {
+        while self.near.len() < NEAR_MAX / 2
+            && let Some(entry) = self.far.pop()
+        {
+            self.near.push(entry);
+        }
+        self.near.reverse();
     }
 
     /// Schedules `event` the lane's delay after `now`, which must never fall between two calls.
@@ -145,10 +198,11 @@ impl<E: Copy> EventQueue<E> {
                 let i = i as usize;
                 let rank = self.next_rank(self.lanes[i].rank);
                 let time = now.after(self.lanes[i].delay);
+                let entry = Entry { time, rank, event };
                 if self.lanes[i].entries.is_empty() {
-                    self.heads[i] = (time, rank);
+                    self.heads[i] = entry.key();
                 }
-                self.lanes[i].entries.push_back(Entry { time, rank, event });
+                self.lanes[i].entries.push_back(entry);
             }
         }
     }
@@ -156,27 +210,32 @@ impl<E: Copy> EventQueue<E> {
     /// Takes out what comes first, unless it comes after `until`.
     #[inline]
     pub(crate) fn pop(&mut self, until: Time) -> Option<(Time, E)> {
-        let (mut first, mut from) = (END, usize::MAX);
+        if self.near.is_empty() && !self.far.is_empty() {
+            self.refill();
+        }
+        let (mut first, mut lane) = (END, None);
         for (i, &head) in self.heads.iter().enumerate() {
             if head < first {
-                (first, from) = (head, i);
+                (first, lane) = (head, Some(i));
             }
         }
-        match self.heap.peek() {
-            Some(top) if top.key() < first => {
-                if top.time > until {
-                    return None;
-                }
-                self.heap.pop().map(|e| (e.time, e.event))
-            }
-            _ if from == usize::MAX || first.0 > until => None,
-            _ => {
-                let entries = &mut self.lanes[from].entries;
-                let entry = entries.pop_front()?;
-                self.heads[from] = entries.front().map_or(END, Entry::key);
-                Some((entry.time, entry.event))
-            }
+        if let Some(entry) = self.near.last()
+            && entry.key() < first
+        {
+            return if entry.time > until {
+                None
+            } else {
+                self.near.pop().map(|e| (e.time, e.event))
+            };
         }
+        let lane = lane?;
+        let entries = &mut self.lanes[lane].entries;
+        if entries.front()?.time > until {
+            return None;
+        }
+        let entry = entries.pop_front()?;
+        self.heads[lane] = entries.front().map_or(END, Entry::key);
+        Some((entry.time, entry.event))
     }
 
     /// Whether nothing is to come.
@@ -186,7 +245,7 @@ impl<E: Copy> EventQueue<E> {
 
     /// How many are to come.
     pub(crate) fn len(&self) -> usize {
-        self.heap.len() + self.lanes.iter().map(|l| l.entries.len()).sum::<usize>()
+        self.near.len() + self.far.len() + self.lanes.iter().map(|l| l.entries.len()).sum::<usize>()
     }
 }
 

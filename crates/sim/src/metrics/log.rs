@@ -3,7 +3,7 @@
 //! It grows with every call, so it is off unless asked for ([`crate::World::with_log`]). Writing it changes
 //! nothing else: the trajectory of a run with a log is that of the run without.
 
-use seawall::{FailureKind, Stopped, Time};
+use seawall::{FailureKind, Reply, Stopped, Time};
 
 /// How a job ended, as its service sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,16 @@ pub enum JobEnd {
     Cancelled,
     /// Lost in an outage.
     Lost,
+}
+
+impl JobEnd {
+    /// How a job ended that answered like this.
+    pub(crate) fn of(reply: Reply) -> JobEnd {
+        match reply {
+            Reply::Ok => JobEnd::Served,
+            Reply::Failed(_) => JobEnd::Failed,
+        }
+    }
 }
 
 /// One attempt as its service saw it.

@@ -1,12 +1,15 @@
 //! Measuring: what is counted, and in which window.
 
 mod log;
+mod meter;
 mod outcome;
 mod recorder;
+mod tally;
 
 pub use log::{CallRecord, JobEnd, JobRecord, Log};
+pub(crate) use meter::{EdgeMeter, ServiceMeter};
 pub use outcome::{
     ClientCount, Counts, EdgeCount, EdgeGauge, EdgeLatency, Ended, KINDS, Outcome, STOPS,
     ServiceCount, ServiceGauge, Window, WindowLatency,
 };
-pub(crate) use recorder::Recorder;
+pub(crate) use recorder::{Recorder, WindowState};

@@ -4,6 +4,7 @@ use hdrhistogram::Histogram;
 use seawall::{FailureKind, Stopped, Time};
 
 use super::log::Log;
+use crate::scenario::model::Scenario;
 
 /// Number of failure kinds.
 pub const KINDS: usize = FailureKind::ALL.len();
@@ -155,6 +156,12 @@ impl EdgeCount {
     pub fn failed_calls(&self) -> u64 {
         self.stopped.iter().sum()
     }
+
+    /// Calls begun that have not ended, when counted from the start of the run.
+    #[must_use]
+    pub fn open_calls(&self) -> u64 {
+        self.calls - self.ok - self.failed_calls()
+    }
 }
 
 impl ServiceCount {
@@ -186,6 +193,15 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// Nothing counted yet.
+    pub(crate) fn zero(scenario: &Scenario) -> Self {
+        Counts {
+            clients: vec![ClientCount::default(); scenario.clients.len()],
+            services: vec![ServiceCount::default(); scenario.services.len()],
+            edges: vec![EdgeCount::default(); scenario.edges.len()],
+        }
+    }
+
     /// What was counted since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {

@@ -3,7 +3,7 @@
 //! Everything here has been checked; the kernel runs it without looking back. Order is the order of
 //! the file, and order is identity: `services[2]` is the third service written.
 
-use seawall::{Failure, FailureKind, Operation, Reply, Span, Time};
+use seawall::{Failure, FailureKind, Operation, Span, Time};
 
 use crate::arrivals::Arrivals;
 use crate::expect::Expectation;
@@ -344,8 +344,8 @@ impl FaultKind {
 /// Running out of time below is running out of time here; everything that is the dependency's fault
 /// or a local refusal is `Unavailable`; a wrong request stays wrong.
 #[must_use]
-pub fn answer_for_failed_call(last: Option<FailureKind>) -> Reply {
-    let kind = match last {
+pub fn failure_of_failed_call(last: Option<FailureKind>) -> FailureKind {
+    match last {
         Some(FailureKind::Timeout | FailureKind::DeadlineExceeded) => FailureKind::DeadlineExceeded,
         Some(
             kind @ (FailureKind::Invalid
@@ -354,6 +354,5 @@ pub fn answer_for_failed_call(last: Option<FailureKind>) -> Reply {
             | FailureKind::Internal),
         ) => kind,
         _ => FailureKind::Unavailable,
-    };
-    Reply::Failed(kind.into())
+    }
 }

@@ -25,16 +25,11 @@ impl World {
     fn broken_laws(&self) -> Vec<String> {
         let mut broken = Vec::new();
         let mut open = vec![0u64; self.edges.len()];
-        for (_, call) in self.calls.iter() {
+        for call in self.tasks.iter().filter_map(|(_, task)| task.call) {
             open[call.edge as usize] += 1;
         }
-        for ((edge, count), open) in self
-            .scenario
-            .edges
-            .iter()
-            .zip(&self.recorder.counts.edges)
-            .zip(open)
-        {
+        for ((edge, state), open) in self.scenario.edges.iter().zip(&self.edges).zip(open) {
+            let count = &state.meter.count;
             let name = || self.scenario.edge_name(edge);
             let ended = count.ok + count.failed_calls();
             if count.calls != ended + open {
@@ -54,11 +49,9 @@ impl World {
                 ));
             }
         }
-        let clients = &self.recorder.counts.clients;
-        let begun: u64 = clients.iter().map(|c| c.iterations).sum();
-        let ended: u64 = clients
-            .iter()
-            .map(|c| c.iterations_ok + c.iterations_failed)
+        let begun: u64 = self.clients.iter().map(|c| c.count.iterations).sum();
+        let ended: u64 = (self.clients.iter())
+            .map(|c| c.count.iterations_ok + c.count.iterations_failed)
             .sum();
         if begun != ended + self.iterations_open {
             broken.push(format!(
@@ -66,8 +59,9 @@ impl World {
                 self.iterations_open
             ));
         }
-        for (i, count) in self.recorder.counts.services.iter().enumerate() {
+        for (i, state) in self.services.iter().enumerate() {
             let service = &self.scenario.services[i].name;
+            let count = &state.meter.count;
             let ServiceCount {
                 served,
                 failed,

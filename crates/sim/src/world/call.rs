@@ -3,19 +3,22 @@
 //! This is the simulated twin of a production driver: begin, poll until nothing is left, do each
 //! action, wake at the engine's timer, tell it what came back. It decides nothing itself.
 
+use std::collections::VecDeque;
+
 use seawall::{Action, CallKey, FailureKind, Reply, Request, Span, Time, Verdict};
 
-use super::service::{Job, JobState};
-use super::task::{Flow, Root};
-use super::{CallId, JobId, TaskId, Way, World};
+use super::job::{Job, JobState};
+use super::site::Way;
+use super::task::{Task, What};
+use super::{TaskId, World};
 use crate::arena::Id;
 use crate::event::Event;
-use crate::metrics::{CallRecord, EdgeGauge};
+use crate::metrics::{CallRecord, EdgeGauge, EdgeMeter, Ended};
 use crate::queue::{EventQueue, Lane, Rank};
 use crate::rng::{Purpose, Stream};
-use crate::scenario::model::{Caller, Edge, Scenario};
+use crate::scenario::model::{Caller, Edge, Scenario, failure_of_failed_call};
 
-/// A logical call in flight.
+/// A logical call in flight. It lives in the task that waits for it, which waits for nothing else.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call {
     state: seawall::Call,
@@ -23,10 +26,8 @@ pub(crate) struct Call {
     engine: u32,
     pub(super) edge: u32,
     site: u32,
-    /// Who waits for it.
-    task: TaskId,
     /// The attempt under way, and when it was sent.
-    job: JobId,
+    job: TaskId,
     sent: Time,
     began: Time,
     /// The earliest `Timer` event under way for it; `Time::MAX` if none.
@@ -39,7 +40,7 @@ pub(crate) struct Call {
 #[derive(Clone, Debug)]
 pub(super) struct EdgeState {
     /// The engine of process 0; process `n` has the `n`-th after it.
-    first_engine: u32,
+    pub(super) first_engine: u32,
     engines: u32,
     /// Backoff jitter.
     jitter: Stream,
@@ -47,6 +48,7 @@ pub(super) struct EdgeState {
     loss: Stream,
     /// Lanes for the constant waits its policy asks for again and again.
     timers: [Option<(Span, Lane)>; 2],
+    pub(super) meter: EdgeMeter,
 }
 
 impl EdgeState {
@@ -72,277 +74,273 @@ impl EdgeState {
             link: Stream::new(seed, Purpose::Link, &name),
             loss: Stream::new(seed, Purpose::Loss, &name),
             timers: [timer(spec.attempt_timeout), timer(spec.deadline.limit)],
+            meter: EdgeMeter::new(),
+        }
+    }
+
+    /// Has the engine of a task's call woken.
+    #[inline]
+    fn set_timer(&self, id: TaskId, now: Time, at: Time, queue: &mut EventQueue<Event>) {
+        let (wait, event) = (at.since(now), Event::Timer(id));
+        match self.timers.iter().flatten().find(|t| t.0 == wait) {
+            Some(&(_, lane)) => queue.push_lane(lane, now, event),
+            None => queue.push(at, Rank::Timer, event),
         }
     }
 }
 
+impl Call {
+    fn record(&self, first_engine: u32, now: Time, verdict: &Verdict) -> CallRecord {
+        CallRecord {
+            edge: self.edge,
+            process: self.engine - first_engine,
+            began: self.began,
+            ended: now,
+            attempts: verdict.attempts,
+            stopped: verdict.stopped,
+            last: verdict.last,
+        }
+    }
+}
+
+/// Wakes the calls that were given a permit while others were driven.
+#[inline(always)]
+fn wake_admitted(engine: &mut seawall::Client, soon: &mut VecDeque<Event>) {
+    while let Some(key) = engine.next_admitted() {
+        soon.push_back(Event::Poll(Id::from_bits(key.0)));
+    }
+}
+
+/// Whoever names a task as the caller of an attempt that is waited for.
+const CALLING: &str = "the task waits for this call";
+
 impl World {
-    /// The `call` step: begins a call and drives it as far as it goes at once.
-    pub(super) fn begin_call(&mut self, task: TaskId, root: Root, site: u32) -> Flow {
-        let place = self.scenario.sites[site as usize];
-        let edge = self.scenario.edges[place.edge as usize];
-        let (process, deadline) = match root {
-            Root::Iteration { instance, .. } => (instance, None),
-            Root::Job(job) => {
-                let job = &self.jobs[job];
-                (job.replica, job.deadline)
-            }
+    /// The `call` step.
+    #[inline(always)]
+    pub(super) fn begin_call(&mut self, id: TaskId, root: TaskId, index: u32) -> Option<Event> {
+        let (process, deadline, for_job) = match &self.tasks[root].what {
+            What::Iteration { instance, .. } => (*instance, None, false),
+            What::Job(job) => (job.replica, job.deadline, true),
+            What::Block { .. } => unreachable!("a block is no root"),
         };
-        let engine = self.edges[place.edge as usize].first_engine + process;
-        let operations = &self.scenario.services[edge.service as usize].operations;
-        let operation = operations[place.operation as usize].semantics;
-        let id = self.calls.next_id();
+        let site = &self.sites[index as usize];
+        let engine = site.first_engine + process;
         let request = Request {
             key: CallKey(id.bits()),
             deadline,
-            operation,
+            operation: site.semantics,
         };
-        let state = self.engines[engine as usize].begin(self.now, request);
-        self.calls.insert(Call {
-            state,
+        self.edges[site.edge as usize].meter.count.calls += 1;
+        self.tasks[id].call = Some(Call {
+            state: self.engines[engine as usize].begin(self.now, request),
             engine,
-            edge: place.edge,
-            site,
-            task,
+            edge: site.edge,
+            site: index,
             job: Id::NONE,
             sent: self.now,
             began: self.now,
             armed: Time::MAX,
             cancelled: false,
         });
-        self.calls_in_flight_max = self.calls_in_flight_max.max(self.calls.len() as u64);
-        self.recorder.counts.edges[place.edge as usize].calls += 1;
-        match self.drive(id) {
-            Some(flow) => flow,
-            None => {
-                self.set_call(task, id);
-                Flow::Wait
-            }
+        self.calls_in_flight += 1;
+        self.calls_in_flight_max = self.calls_in_flight_max.max(self.calls_in_flight);
+        if self.calls_in_flight > self.scenario.run.limits.calls {
+            self.stop = Some(Ended::CallLimit);
         }
+        let next = self.drive(id);
+        if for_job && self.tasks[id].call.is_some() {
+            self.lend_worker(root);
+        }
+        next
     }
 
-    /// Does everything the engine asks for. `Some` when the call is over: how its task goes on.
-    fn drive(&mut self, id: CallId) -> Option<Flow> {
+    /// Does everything the engine of a task's call asks for.
+    #[inline(always)]
+    pub(super) fn drive(&mut self, id: TaskId) -> Option<Event> {
+        // An attempt goes out when the engine has nothing more to say.
+        let mut sending = None;
         loop {
-            let call = self.calls.get_mut(id)?;
+            let call = self.tasks.get_mut(id).and_then(|task| task.call.as_mut())?;
+            let edge = &mut self.edges[call.edge as usize];
             let engine = &mut self.engines[call.engine as usize];
-            let jitter = &mut self.edges[call.edge as usize].jitter;
-            match engine.poll(&mut call.state, self.now, jitter) {
-                Some(Action::Send {
-                    attempt, deadline, ..
-                }) => self.send(id, attempt, deadline),
-                Some(Action::Abandon(_)) => self.abandon(id),
-                Some(Action::Finish(verdict)) => {
-                    let engine = call.engine;
-                    let flow = self.end_call(id, verdict);
-                    self.admit_waiting(engine);
-                    return Some(flow);
+            let action = loop {
+                match engine.poll(&mut call.state, self.now, &mut edge.jitter) {
+                    Some(Action::Send {
+                        attempt, deadline, ..
+                    }) if sending.is_none() => sending = Some((attempt, deadline)),
+                    action => break action,
                 }
-                None => break,
+            };
+            let Some(action) = action else {
+                if let Some(at) = call.state.timer()
+                    && at < call.armed
+                {
+                    call.armed = at;
+                    edge.set_timer(id, self.now, at, &mut self.queue);
+                }
+                wake_admitted(engine, &mut self.soon);
+                let (attempt, deadline) = sending?;
+                return self.send(id, attempt, deadline);
+            };
+            if let Some((attempt, deadline)) = sending.take() {
+                let arrives = self.send(id, attempt, deadline);
+                self.soon.extend(arrives);
+            }
+            match action {
+                Action::Send {
+                    attempt, deadline, ..
+                } => sending = Some((attempt, deadline)),
+                Action::Abandon(_) => self.abandon(id),
+                Action::Finish(verdict) => return self.end_call(id, &verdict),
             }
         }
-        let call = &mut self.calls[id];
-        let engine = call.engine;
-        if let Some(at) = call.state.timer()
-            && at < call.armed
-        {
-            call.armed = at;
-            let wait = at.since(self.now);
-            let timers = &self.edges[call.edge as usize].timers;
-            match timers.iter().flatten().find(|(span, _)| *span == wait) {
-                Some(&(_, lane)) => self.queue.push_lane(lane, self.now, Event::Timer(id)),
-                None => self.queue.push(at, Rank::Timer, Event::Timer(id)),
+    }
+
+    /// A call is over; its task goes on, or its program fails with it.
+    #[inline(always)]
+    fn end_call(&mut self, id: TaskId, verdict: &Verdict) -> Option<Event> {
+        let call = self.tasks[id].call.take().expect(CALLING);
+        let edge = &mut self.edges[call.edge as usize];
+        edge.meter.call_ended(self.now.since(call.began), verdict);
+        if let Some(log) = &mut self.recorder.log {
+            log.calls
+                .push(call.record(edge.first_engine, self.now, verdict));
+        }
+        wake_admitted(&mut self.engines[call.engine as usize], &mut self.soon);
+        self.calls_in_flight -= 1;
+        match verdict.stopped {
+            Some(_) if !self.sites[call.site as usize].optional => {
+                Some(Event::Fail(id, failure_of_failed_call(verdict.last)))
             }
-        }
-        self.admit_waiting(engine);
-        None
-    }
-
-    /// Wakes the calls that were given a permit while others were driven.
-    #[inline]
-    fn admit_waiting(&mut self, engine: u32) {
-        while let Some(key) = self.engines[engine as usize].next_admitted() {
-            self.soon.push_back(Event::Admitted(Id::from_bits(key.0)));
+            _ => Some(Event::Resume(id)),
         }
     }
 
-    fn drive_and_resume(&mut self, id: CallId) {
-        let Some(call) = self.calls.get(id) else {
-            return;
-        };
-        let task = call.task;
-        if let Some(flow) = self.drive(id) {
-            self.resume_from_call(task, flow);
-        }
-    }
-
-    pub(super) fn on_admitted(&mut self, id: CallId) {
-        self.drive_and_resume(id);
-    }
-
-    pub(super) fn on_timer(&mut self, id: CallId) {
-        let Some(call) = self.calls.get_mut(id) else {
-            return;
-        };
+    #[inline(always)]
+    pub(super) fn on_timer(&mut self, id: TaskId) -> Option<Event> {
+        let call = self.tasks.get_mut(id).and_then(|task| task.call.as_mut())?;
         if call.armed != self.now {
-            return; // an earlier wake-up took its place
+            return None; // an earlier wake-up took its place, or it was that of an earlier call
         }
         call.armed = Time::MAX;
         self.engines[call.engine as usize].on_timer(&mut call.state, self.now);
-        self.drive_and_resume(id);
+        Some(Event::Poll(id))
     }
 
     /// An answer reaches its caller.
-    pub(super) fn on_answer(&mut self, id: JobId) {
-        let Some(job) = self.jobs.get_mut(id) else {
-            return;
-        };
+    #[inline(always)]
+    pub(super) fn on_answer(&mut self, id: TaskId) -> Option<Event> {
+        let job = self.tasks.get_mut(id).and_then(|task| task.job_mut())?;
         let Job {
-            call,
+            caller,
             attempt,
             answer,
             caller_waits,
-            sent,
             ..
         } = *job;
         match job.state {
             // Its program goes on after the answer.
             JobState::Running | JobState::Waiting => job.caller_waits = false,
             JobState::Sent | JobState::Ended => {
-                self.jobs.remove(id);
+                self.tasks.remove(id);
             }
         }
         if !caller_waits {
-            return;
+            return None;
         }
-        let call_id = call;
-        let call = &mut self.calls[call_id];
-        let edge = call.edge as usize;
+        let call = self.tasks[caller].call.as_mut().expect(CALLING);
         if call.job == id {
             call.job = Id::NONE;
         }
+        let meter = &mut self.edges[call.edge as usize].meter;
         if let Reply::Failed(failure) = answer {
-            self.recorder.counts.edges[edge].attempt_failed[failure.kind as usize] += 1;
+            meter.count.attempt_failed[failure.kind as usize] += 1;
         }
-        self.recorder.attempt_ended(edge, self.now.since(sent));
+        meter.attempt_ended(self.now.since(call.sent));
         self.engines[call.engine as usize].on_reply(&mut call.state, self.now, attempt, answer);
-        self.drive_and_resume(call_id);
+        self.drive(caller)
     }
 
-    fn send(&mut self, id: CallId, attempt: u32, deadline: Option<Time>) {
-        let call = &self.calls[id];
-        let site = self.scenario.sites[call.site as usize];
-        let edge = call.edge as usize;
-        let count = &mut self.recorder.counts.edges[edge];
-        count.attempts += 1;
-        count.retries += u64::from(attempt > 1);
-        let service = self.scenario.edges[edge].service;
-        let job = self
-            .jobs
-            .insert(Job::sent(id, attempt, service, site, deadline, self.now));
-        self.calls[id].job = job;
-        self.calls[id].sent = self.now;
-        let link = &self.scenario.links[site.link as usize];
-        let state = &mut self.edges[edge];
-        if link.lose_request > 0.0 && state.loss.bernoulli(link.lose_request) {
+    /// Sends an attempt on its way.
+    #[inline(always)]
+    fn send(&mut self, id: TaskId, attempt: u32, deadline: Option<Time>) -> Option<Event> {
+        let call = self.tasks[id].call.as_mut().expect(CALLING);
+        let index = call.site;
+        let site = &self.sites[index as usize];
+        let edge = &mut self.edges[call.edge as usize];
+        edge.meter.count.attempts += 1;
+        edge.meter.count.retries += u64::from(attempt > 1);
+        call.sent = self.now;
+        if site.lose_request > 0.0 && edge.loss.bernoulli(site.lose_request) {
             // The server never sees it; the caller does not know.
-            self.jobs.remove(job);
-            return;
+            call.job = Id::NONE;
+            return None;
         }
-        match self.link_ways[site.link as usize] {
-            Way::Instant => self.on_deliver(job),
-            Way::Constant(lane) => self.queue.push_lane(lane, self.now, Event::Deliver(job)),
-            Way::Random => {
-                let at = self.now.after(link.delay.sample(&mut state.link));
-                self.queue.push(at, Rank::Normal, Event::Deliver(job));
-            }
+        let job = Job::sent(id, attempt, index, site.service, deadline, self.now);
+        let (entry, way) = (site.entry, site.way);
+        let job = self.tasks.insert(Task::new(What::Job(job), entry));
+        self.tasks[id].call.as_mut().expect(CALLING).job = job;
+        if let Way::Instant = way {
+            return Some(Event::Deliver(job));
         }
+        self.travel(index, Event::Deliver(job));
+        None
     }
 
-    /// Sends an event about `job` along its link: the answer home, or a cancellation out.
-    pub(super) fn along_link(&mut self, link: u32, edge: u32, event: Event) {
-        match self.link_ways[link as usize] {
+    /// Sends an event along the link of a site: a request or a cancellation out, an answer home.
+    pub(super) fn travel(&mut self, site: u32, event: Event) {
+        let site = &self.sites[site as usize];
+        match site.way {
             Way::Instant => self.soon.push_back(event),
             Way::Constant(lane) => self.queue.push_lane(lane, self.now, event),
             Way::Random => {
-                let delay = &self.scenario.links[link as usize].delay;
-                let at = self
-                    .now
-                    .after(delay.sample(&mut self.edges[edge as usize].link));
-                self.queue.push(at, Rank::Normal, event);
+                let delay = &self.scenario.links[site.link as usize].delay;
+                let span = delay.sample(&mut self.edges[site.edge as usize].link);
+                self.queue.push(self.now.after(span), Rank::Normal, event);
             }
         }
     }
 
     /// Draws whether the answer of a job is lost on its way.
-    pub(super) fn answer_is_lost(&mut self, link: u32, edge: u32) -> bool {
-        let p = self.scenario.links[link as usize].lose_response;
-        p > 0.0 && self.edges[edge as usize].loss.bernoulli(p)
+    #[inline]
+    pub(super) fn answer_is_lost(&mut self, site: u32) -> bool {
+        let site = &self.sites[site as usize];
+        let p = site.lose_response;
+        p > 0.0 && self.edges[site.edge as usize].loss.bernoulli(p)
     }
 
     /// The call gives up its attempt under way: timed out, or the call itself is cancelled.
-    fn abandon(&mut self, id: CallId) {
-        let call = &mut self.calls[id];
-        let (edge, sent, cancelled) = (call.edge as usize, call.sent, call.cancelled);
-        let job_id = std::mem::replace(&mut call.job, Id::NONE);
-        if !cancelled {
-            let count = &mut self.recorder.counts.edges[edge];
-            count.attempt_failed[FailureKind::Timeout as usize] += 1;
+    fn abandon(&mut self, id: TaskId) {
+        let call = self.tasks[id].call.as_mut().expect(CALLING);
+        let meter = &mut self.edges[call.edge as usize].meter;
+        if !call.cancelled {
+            meter.count.attempt_failed[FailureKind::Timeout as usize] += 1;
         }
-        self.recorder.attempt_ended(edge, self.now.since(sent));
+        let job_id = std::mem::replace(&mut call.job, Id::NONE);
+        meter.attempt_ended(self.now.since(call.sent));
         // The request may be lost, or the service gone: then there is nobody to leave.
-        if self.jobs.contains(job_id) {
+        if self.tasks.contains(job_id) {
             self.caller_leaves(job_id);
         }
     }
 
-    /// The task that waited for the call is gone.
-    pub(super) fn cancel_call(&mut self, id: CallId) {
-        let Some(call) = self.calls.get_mut(id) else {
-            return;
-        };
+    /// The task that waits for the call is about to go.
+    #[cold]
+    pub(super) fn cancel_call(&mut self, id: TaskId) {
+        let call = self.tasks[id].call.as_mut().expect(CALLING);
         call.cancelled = true;
         self.engines[call.engine as usize].cancel(&mut call.state, self.now);
-        // Its task no longer exists, so there is nothing to resume.
+        // Its task goes nowhere afterwards.
         let _ = self.drive(id);
-    }
-
-    fn end_call(&mut self, id: CallId, verdict: Verdict) -> Flow {
-        let Call {
-            edge,
-            site,
-            began,
-            engine,
-            ..
-        } = self.calls[id];
-        self.calls.remove(id);
-        if let Some(log) = &mut self.recorder.log {
-            log.calls.push(CallRecord {
-                edge,
-                process: engine - self.edges[edge as usize].first_engine,
-                began,
-                ended: self.now,
-                attempts: verdict.attempts,
-                stopped: verdict.stopped,
-                last: verdict.last,
-            });
-        }
-        self.recorder
-            .call_ended(edge as usize, self.now.since(began), &verdict);
-        if verdict.stopped.is_none() || self.scenario.sites[site as usize].optional {
-            Flow::Next
-        } else {
-            Flow::Failed(verdict.last)
-        }
     }
 
     /// State of every edge's engines now.
     pub(super) fn edge_gauges(&self) -> Vec<EdgeGauge> {
-        let mut gauges = vec![EdgeGauge::default(); self.edges.len()];
-        for (_, call) in self.calls.iter() {
-            gauges[call.edge as usize].in_flight += 1;
-        }
-        for (gauge, edge) in gauges.iter_mut().zip(&self.edges) {
+        let gauge = |edge: &EdgeState| {
+            let mut gauge = EdgeGauge {
+                in_flight: edge.meter.count.open_calls(),
+                ..EdgeGauge::default()
+            };
             let first = edge.first_engine as usize;
             for engine in &self.engines[first..first + edge.engines as usize] {
                 let Some(state) = engine.breaker_state(self.now) else {
@@ -355,8 +353,9 @@ impl World {
                     seawall::BreakerState::Closed => {}
                 }
             }
-        }
-        gauges
+            gauge
+        };
+        self.edges.iter().map(gauge).collect()
     }
 
     /// Switches retries off (or on again) for everybody under a policy.

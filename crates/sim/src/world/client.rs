@@ -3,16 +3,21 @@
 use seawall::Time;
 
 use super::World;
-use super::task::{Root, Task};
+use super::task::{Task, What};
 use crate::arrivals;
 use crate::event::Event;
+use crate::metrics::ClientCount;
 use crate::queue::Rank;
 use crate::rng::{Purpose, Stream};
 use crate::scenario::model::{Client, Source};
+use crate::step::Pc;
 
 /// A client population while it runs.
 #[derive(Clone, Debug)]
 pub(super) struct ClientState {
+    instances: u32,
+    /// Weight and program of each operation.
+    operations: Vec<(f64, Pc)>,
     /// Arrivals from outside, for an open client.
     source: Option<arrivals::Source>,
     /// Raised when the source changes its mind, so that the arrival already scheduled is void.
@@ -25,12 +30,19 @@ pub(super) struct ClientState {
     pub(super) choose: Stream,
     /// Lengths of work and delay steps.
     pub(super) delay: Stream,
+    pub(super) count: ClientCount,
 }
 
 impl ClientState {
     pub(super) fn new(client: &Client, seed: u64) -> Self {
         let stream = |purpose| Stream::new(seed, purpose, &client.name);
         ClientState {
+            instances: client.instances,
+            operations: client
+                .operations
+                .iter()
+                .map(|o| (o.weight, o.entry))
+                .collect(),
             source: match &client.source {
                 Source::Open(arrivals) => Some(arrivals::Source::new(arrivals)),
                 Source::Loop { .. } => None,
@@ -41,7 +53,39 @@ impl ClientState {
             start: stream(Purpose::Start),
             choose: stream(Purpose::Choose),
             delay: stream(Purpose::Delay),
+            count: ClientCount::default(),
         }
+    }
+
+    /// The instance that an arrival goes to.
+    #[inline]
+    fn pick_instance(&mut self) -> u32 {
+        match self.instances {
+            1 => 0,
+            n => self.assign.below(u64::from(n)) as u32,
+        }
+    }
+
+    /// A new iteration; `client` is this one.
+    #[inline]
+    fn iteration(&mut self, client: u32, instance: u32) -> Task {
+        self.count.iterations += 1;
+        let entry = match self.operations[..] {
+            [(_, only)] => only,
+            _ => self.draw_operation(),
+        };
+        Task::new(What::Iteration { client, instance }, entry)
+    }
+
+    fn draw_operation(&mut self) -> Pc {
+        let mut left = self.assign.unit_open();
+        let drawn = self.operations.iter().find(|(weight, _)| {
+            left -= weight;
+            left <= 0.0
+        });
+        drawn
+            .unwrap_or(&self.operations[self.operations.len() - 1])
+            .1
     }
 }
 
@@ -75,24 +119,21 @@ impl World {
         }
     }
 
-    pub(super) fn on_arrive(&mut self, client: u32, epoch: u32) {
-        let now = self.now;
+    #[inline(always)]
+    pub(super) fn on_arrive(&mut self, client: u32, epoch: u32) -> Option<Event> {
         let state = &mut self.clients[client as usize];
         if !self.open || epoch != state.epoch {
-            return;
+            return None;
         }
-        let instances = u64::from(self.scenario.clients[client as usize].instances);
-        let instance = if instances > 1 {
-            state.assign.below(instances) as u32
-        } else {
-            0
-        };
-        let next = state
-            .source
-            .as_mut()
-            .and_then(|s| s.next(now, &mut state.arrivals));
-        self.schedule_arrival(client, next);
-        self.begin_iteration(client, instance);
+        let next = (state.source.as_mut()).and_then(|s| s.next(self.now, &mut state.arrivals));
+        if let Some(at) = next {
+            let event = Event::Arrive { client, epoch };
+            self.queue.push(at, Rank::Normal, event);
+        }
+        self.iterations_open += 1;
+        let instance = state.pick_instance();
+        let task = state.iteration(client, instance);
+        Some(Event::Resume(self.tasks.insert(task)))
     }
 
     /// Multiplies the arrival rate of an open client from now on. A closed client has no rate.
@@ -106,42 +147,27 @@ impl World {
         }
     }
 
-    pub(super) fn begin_iteration(&mut self, client: u32, instance: u32) {
+    /// An instance of a closed client begins its next iteration.
+    pub(super) fn on_iterate(&mut self, client: u32, instance: u32) -> Option<Event> {
         if !self.open {
-            return;
+            return None;
         }
         self.iterations_open += 1;
-        self.recorder.counts.clients[client as usize].iterations += 1;
-        let operations = &self.scenario.clients[client as usize].operations;
-        let operation = match operations.len() {
-            1 => 0,
-            _ => {
-                let mut left = self.clients[client as usize].assign.unit_open();
-                operations
-                    .iter()
-                    .position(|o| {
-                        left -= o.weight;
-                        left <= 0.0
-                    })
-                    .unwrap_or(operations.len() - 1)
-            }
-        };
-        let entry = operations[operation].entry;
-        let task = self
-            .tasks
-            .insert(Task::root(Root::Iteration { client, instance }, entry));
-        self.run_task(task);
+        let task = self.clients[client as usize].iteration(client, instance);
+        Some(Event::Resume(self.tasks.insert(task)))
     }
 
     /// An iteration's program is over.
+    #[inline(always)]
     pub(super) fn end_iteration(&mut self, client: u32, instance: u32, ok: bool) {
         self.iterations_open -= 1;
-        let count = &mut self.recorder.counts.clients[client as usize];
+        let state = &mut self.clients[client as usize];
         match ok {
-            true => count.iterations_ok += 1,
-            false => count.iterations_failed += 1,
+            true => state.count.iterations_ok += 1,
+            false => state.count.iterations_failed += 1,
         }
-        if let Source::Loop { .. } = self.scenario.clients[client as usize].source {
+        // A closed client goes round.
+        if state.source.is_none() {
             self.soon.push_back(Event::Iterate { client, instance });
         }
     }

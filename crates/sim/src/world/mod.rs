@@ -2,13 +2,20 @@
 //!
 //! [`World::run`] takes the earliest event, handles it, then handles everything that follows from it
 //! in the same instant without taking any time (`soon`), then takes the next. Each kind of event has
-//! one handler, in the room of what it happens to: [`client`], [`call`], [`service`], [`task`], [`fault`].
+//! one handler, in the room of what it happens to: [`client`], [`call`], [`job`], [`task`], [`fault`].
+//!
+//! Handlers do not call each other. One after which something is to be done at once answers with that
+//! event, and the loop goes on with it: nothing is nested, however many layers a scenario has, and each
+//! handler is compiled into the loop once. Such a follow-up is part of its event; `soon` is for what must
+//! wait its turn.
 
 mod audit;
 mod call;
 mod client;
 mod fault;
+mod job;
 mod service;
+mod site;
 mod task;
 #[cfg(test)]
 mod tests;
@@ -16,23 +23,26 @@ mod tests;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use seawall::{Span, Time};
+use seawall::{Reply, Span, Time};
 
 use crate::arena::{Arena, Id};
-use crate::event::Event;
+use crate::event::{Event, Rare};
 use crate::law::Law;
-use crate::metrics::{Ended, Log, Outcome, Recorder};
+use crate::metrics::{Counts, EdgeCount, Ended, Log, Outcome, Recorder, WindowState};
 use crate::queue::{EventQueue, Lane, Rank};
 use crate::scenario::model::{Caller, Scenario};
 
-use call::{Call, EdgeState};
+use call::EdgeState;
 use client::ClientState;
-use service::{Job, ServiceState};
+use service::ServiceState;
+use site::Site;
 use task::Task;
 
-pub(crate) type CallId = Id<Call>;
-pub(crate) type JobId = Id<Job>;
 pub(crate) type TaskId = Id<Task>;
+
+/// A longer chain of follow-ups is counted as several events, so that a storm that takes no time meets
+/// the limit on events.
+const FOLLOW_UPS_MAX: u32 = 100;
 
 /// Runs `scenario` once.
 ///
@@ -54,8 +64,8 @@ pub struct World {
     /// What happens next in this very instant.
     soon: VecDeque<Event>,
     tasks: Arena<Task>,
-    calls: Arena<Call>,
-    jobs: Arena<Job>,
+    /// What each `call` step needs to know.
+    sites: Vec<Site>,
     /// One policy engine per edge and calling process, edge by edge.
     engines: Vec<seawall::Client>,
     edges: Vec<EdgeState>,
@@ -63,8 +73,6 @@ pub struct World {
     services: Vec<ServiceState>,
     /// Lanes of `scenario.code.laws` that are constant.
     law_lanes: Vec<Option<Lane>>,
-    /// Lanes of `scenario.links` whose delay is constant; `None` inside for no delay at all.
-    link_ways: Vec<Way>,
     recorder: Recorder,
     /// Which faults are active, by index.
     active: Vec<bool>,
@@ -74,20 +82,10 @@ pub struct World {
     open: bool,
     /// A limit that was reached while an event was handled.
     stop: Option<Ended>,
+    calls_in_flight: u64,
     calls_in_flight_max: u64,
     events: u64,
     trajectory: u64,
-}
-
-/// How long a link takes, as the queue sees it.
-#[derive(Clone, Copy, Debug)]
-enum Way {
-    /// No time at all: the far end is reached in the same instant.
-    Instant,
-    /// Always the same.
-    Constant(Lane),
-    /// Drawn each time.
-    Random,
 }
 
 impl World {
@@ -102,15 +100,6 @@ impl World {
             .map(|law| match law {
                 Law::Constant(span) => Some(queue.lane(*span, Rank::Normal)),
                 _ => None,
-            })
-            .collect();
-        let link_ways = scenario
-            .links
-            .iter()
-            .map(|link| match link.delay {
-                Law::Constant(Span::ZERO) => Way::Instant,
-                Law::Constant(span) => Way::Constant(queue.lane(span, Rank::Normal)),
-                _ => Way::Random,
             })
             .collect();
         let (mut engines, mut edges) = (Vec::new(), Vec::new());
@@ -130,13 +119,20 @@ impl World {
             engines
                 .extend((0..processes).map(|_| seawall::Client::new(policy.clone(), Time::ZERO)));
         }
+        let sites = scenario
+            .sites
+            .iter()
+            .map(|site| {
+                let first_engine = edges[site.edge as usize].first_engine;
+                Site::new(&scenario, *site, first_engine, &mut queue)
+            })
+            .collect();
         let mut world = World {
             seed,
             now: Time::ZERO,
             soon: VecDeque::new(),
             tasks: Arena::new(),
-            calls: Arena::new(),
-            jobs: Arena::new(),
+            sites,
             engines,
             edges,
             clients: scenario
@@ -150,12 +146,12 @@ impl World {
                 .map(|s| ServiceState::new(s, seed))
                 .collect(),
             law_lanes,
-            link_ways,
-            recorder: Recorder::new(&scenario),
+            recorder: Recorder::new(Counts::zero(&scenario)),
             active: vec![false; scenario.faults.len()],
             iterations_open: 0,
             open: true,
             stop: None,
+            calls_in_flight: 0,
             calls_in_flight_max: 0,
             events: 0,
             trajectory: seed,
@@ -179,25 +175,29 @@ impl World {
         let run = &scenario.run;
         for (i, fault) in (0u32..).zip(&scenario.faults) {
             self.queue
-                .push(fault.at, Rank::First, Event::FaultBegins(i));
+                .push(fault.at, Rank::First, Event::Rare(Rare::FaultBegins(i)));
             if let Some(until) = fault.until {
-                self.queue.push(until, Rank::First, Event::FaultEnds(i));
+                self.queue
+                    .push(until, Rank::First, Event::Rare(Rare::FaultEnds(i)));
             }
         }
         if run.warmup > Span::ZERO {
-            self.queue
-                .push(Time::ZERO.after(run.warmup), Rank::First, Event::WarmupEnds);
+            self.queue.push(
+                Time::ZERO.after(run.warmup),
+                Rank::First,
+                Event::Rare(Rare::WarmupEnds),
+            );
         }
         self.queue.push(
             Time::ZERO.after(run.duration),
             Rank::First,
-            Event::ArrivalsEnd,
+            Event::Rare(Rare::ArrivalsEnd),
         );
         if run.window < run.duration {
             self.queue.push(
                 Time::ZERO.after(run.window),
                 Rank::First,
-                Event::WindowCloses,
+                Event::Rare(Rare::WindowCloses),
             );
         }
         for client in 0..scenario.clients.len() as u32 {
@@ -221,17 +221,14 @@ impl World {
 
     /// Lets time pass up to and including `until`. `None` when it got there with the world still running.
     pub fn run_until(&mut self, until: Time) -> Option<Ended> {
-        let limits = self.scenario.run.limits;
+        let events_max = self.scenario.run.limits.events;
         let last = Time::ZERO
             .after(self.scenario.run.duration)
             .after(self.scenario.run.drain);
         let until = until.min(last);
         loop {
-            if self.events >= limits.events {
+            if self.events >= events_max {
                 return Some(Ended::EventLimit);
-            }
-            if self.calls.len() as u64 > limits.calls {
-                return Some(Ended::CallLimit);
             }
             if self.stop.is_some() {
                 return self.stop;
@@ -241,7 +238,7 @@ impl World {
                 continue;
             }
             // Work that goes on for nobody is cut here: nobody can see what becomes of it.
-            if !self.open && self.calls.len() == 0 && self.iterations_open == 0 {
+            if !self.open && self.calls_in_flight == 0 && self.iterations_open == 0 {
                 return Some(Ended::Completed);
             }
             let Some((time, event)) = self.queue.pop(until) else {
@@ -255,76 +252,136 @@ impl World {
         }
     }
 
-    #[inline]
+    /// Handles an event, and the one that follows from it at once, and so on.
+    #[inline(always)]
     fn handle(&mut self, event: Event) {
         self.events += 1;
         // Multiply–rotate mixing: every event, its instant and their order leave their mark.
         self.trajectory = (self.trajectory ^ event.fingerprint() ^ self.now.0.rotate_left(20))
             .wrapping_mul(0x9E37_79B9_7F4A_7C15)
             .rotate_left(29);
-        match event {
-            Event::Arrive { client, epoch } => self.on_arrive(client, epoch),
-            Event::Iterate { client, instance } => self.begin_iteration(client, instance),
-            Event::Deliver(job) => self.on_deliver(job),
-            Event::Cancel(job) => self.on_cancel(job),
-            Event::Answer(job) => self.on_answer(job),
-            Event::Done(task) => self.on_done(task),
-            Event::Timer(call) => self.on_timer(call),
-            Event::Admitted(call) => self.on_admitted(call),
-            Event::Dispatch { service, replica } => self.dispatch(service, replica),
-            Event::FaultBegins(i) => self.fault_begins(i),
-            Event::FaultEnds(i) => self.fault_ends(i),
-            Event::WindowCloses => self.close_window(),
-            Event::WarmupEnds => self.end_warmup(),
-            Event::ArrivalsEnd => self.stop_arrivals(),
+        let mut event = event;
+        for _ in 0..FOLLOW_UPS_MAX {
+            let next = match event {
+                Event::Arrive { client, epoch } => self.on_arrive(client, epoch),
+                Event::Iterate { client, instance } => self.on_iterate(client, instance),
+                Event::Resume(task) => self.run_program(task),
+                Event::Worked(task) => self.on_worked(task),
+                Event::End(task) => self.end_program(task, Reply::Ok),
+                Event::Fail(task, kind) => self.end_program(task, Reply::Failed(kind.into())),
+                Event::Poll(task) => self.drive(task),
+                Event::Timer(task) => self.on_timer(task),
+                Event::Deliver(job) => self.on_deliver(job),
+                Event::Answer(job) => self.on_answer(job),
+                Event::Cancel(job) => self.on_cancel(job),
+                Event::Dispatch { service, replica } => self.dispatch(service, replica),
+                Event::Rare(rare) => self.handle_rare(rare),
+            };
+            match next {
+                Some(next) => event = next,
+                None => return,
+            }
         }
+        self.soon.push_front(event);
+    }
+
+    #[cold]
+    fn handle_rare(&mut self, event: Rare) -> Option<Event> {
+        match event {
+            Rare::FaultBegins(i) => self.fault_begins(i),
+            Rare::FaultEnds(i) => self.fault_ends(i),
+            Rare::WindowCloses => self.close_window(),
+            Rare::WarmupEnds => self.end_warmup(),
+            Rare::ArrivalsEnd => self.stop_arrivals(),
+        }
+        None
     }
 
     /// Brings every time integral up to now.
     fn settle(&mut self) {
-        for (i, service) in self.services.iter_mut().enumerate() {
-            service.settle(self.now, &mut self.recorder.counts.services[i]);
+        for service in &mut self.services {
+            service.settle(self.now);
+        }
+    }
+
+    /// Everything counted so far.
+    fn counts(&mut self) -> Counts {
+        self.settle();
+        Counts {
+            clients: self.clients.iter().map(|c| c.count.clone()).collect(),
+            services: self
+                .services
+                .iter()
+                .map(|s| s.meter.count.clone())
+                .collect(),
+            edges: self.edges.iter().map(|e| e.meter.count.clone()).collect(),
         }
     }
 
     fn end_warmup(&mut self) {
-        self.settle();
-        self.recorder.begin_measuring(self.now);
+        let counts = self.counts();
+        self.recorder.begin_measuring(self.now, counts);
+        for edge in &mut self.edges {
+            edge.meter.forget_latency();
+        }
+        for service in &mut self.services {
+            service.meter.forget_sojourn();
+        }
     }
 
     fn close_window(&mut self) {
-        self.settle();
-        self.record_window();
+        let counts = self.counts();
+        self.record_window(counts);
         let next = self.now.after(self.scenario.run.window);
         if next < Time::ZERO.after(self.scenario.run.duration) {
-            self.queue.push(next, Rank::First, Event::WindowCloses);
+            self.queue
+                .push(next, Rank::First, Event::Rare(Rare::WindowCloses));
         }
     }
 
     fn stop_arrivals(&mut self) {
         self.open = false;
-        self.settle();
-        self.record_window();
-        self.recorder.end_measuring(self.now);
+        let counts = self.counts();
+        self.recorder.end_measuring(self.now, counts.clone());
+        self.record_window(counts);
     }
 
-    fn record_window(&mut self) {
-        let edges = self.edge_gauges();
-        let services = self.services.iter_mut().map(ServiceState::gauge).collect();
-        self.recorder.close_window(self.now, edges, services);
+    fn record_window(&mut self, counts: Counts) {
+        let state = WindowState {
+            latency: self
+                .edges
+                .iter_mut()
+                .map(|e| e.meter.close_window())
+                .collect(),
+            edges: self.edge_gauges(),
+            services: self.services.iter_mut().map(ServiceState::gauge).collect(),
+        };
+        self.recorder.close_window(self.now, counts, state);
     }
 
-    fn outcome(self, ended: Ended) -> Outcome {
-        let mut open = vec![0; self.edges.len()];
-        for (_, call) in self.calls.iter() {
-            open[call.edge as usize] += 1;
-        }
+    fn outcome(mut self, ended: Ended) -> Outcome {
+        let counts = self.counts();
+        let (totals, drained) = self.recorder.totals(&counts);
+        let recorder = self.recorder;
         Outcome {
-            open,
+            seed: self.seed,
+            ended,
+            measured_from: recorder.measured_from,
+            measured_to: recorder.measured_to,
+            totals,
+            drained,
+            windows: recorder.windows,
+            open: counts.edges.iter().map(EdgeCount::open_calls).collect(),
+            latency: (self.edges.into_iter())
+                .map(|e| e.meter.into_latency())
+                .collect(),
+            sojourn: (self.services.into_iter())
+                .map(|s| s.meter.into_sojourn())
+                .collect(),
             events: self.events,
             trajectory: self.trajectory,
             calls_in_flight_max: self.calls_in_flight_max,
-            ..self.recorder.into_outcome(self.seed, ended)
+            log: recorder.log,
         }
     }
 }

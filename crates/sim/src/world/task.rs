@@ -1,164 +1,172 @@
 //! Tasks: programs while they run. A task is a place in the code and what it waits for.
 //!
-//! A program runs in one root task; `parallel` and `repeat` run their blocks in child tasks, which
-//! live until their parent goes on.
+//! An iteration of a client and a job at a service are one task each; `parallel` and `repeat` run their
+//! blocks in child tasks, which live until their parent goes on.
 
-use seawall::{Entropy, FailureKind, Reply};
+use seawall::{Entropy, Reply};
 
-use super::service::JobId;
-use super::{CallId, TaskId, World};
+use super::call::Call;
+use super::job::Job;
+use super::{TaskId, World};
 use crate::arena::Id;
 use crate::event::Event;
 use crate::queue::Rank;
-use crate::scenario::model::answer_for_failed_call;
 use crate::step::{Instr, Pc};
-
-/// Whose program it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Root {
-    /// One iteration of a client's instance.
-    Iteration { client: u32, instance: u32 },
-    /// A job at a service.
-    Job(JobId),
-}
 
 /// A program, or a block of one, while it runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Task {
-    pub(super) root: Root,
+    pub(super) what: What,
+    /// The call it waits for.
+    pub(super) call: Option<Call>,
     pc: u32,
-    parent: TaskId,
-    /// The first child; the others follow by `sibling`.
-    child: TaskId,
-    sibling: TaskId,
     /// Branches still running, or rounds still to run.
     left: u32,
     /// Start of the block of a `repeat`; `NO_BODY` for a `parallel`.
     body: u32,
-    /// The call it waits for.
-    call: CallId,
-    /// Whether it is working (and not waiting for something).
-    working: bool,
+    /// The first child; the others follow by `sibling`.
+    child: TaskId,
+    sibling: TaskId,
+}
+
+/// Whose program it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum What {
+    /// One iteration of a client's instance.
+    Iteration { client: u32, instance: u32 },
+    /// A job at a service.
+    Job(Job),
+    /// A block of the program of `root`, begun by `parent`.
+    Block { root: TaskId, parent: TaskId },
 }
 
 const NO_BODY: u32 = u32::MAX;
-
-/// How a step leaves its task.
-pub(super) enum Flow {
-    /// Go on with the next step.
-    Next,
-    /// Something else will resume the task.
-    Wait,
-    /// A call that had to succeed failed like this.
-    Failed(Option<FailureKind>),
-}
+/// An address behind all code.
+const NOWHERE: u32 = u32::MAX;
 
 impl Task {
-    pub(super) fn root(root: Root, entry: Pc) -> Task {
+    #[inline]
+    pub(super) fn new(what: What, entry: Pc) -> Task {
         Task {
-            root,
+            what,
+            call: None,
             pc: entry.0,
-            parent: Id::NONE,
-            child: Id::NONE,
-            sibling: Id::NONE,
             left: 0,
             body: NO_BODY,
-            call: Id::NONE,
-            working: false,
+            child: Id::NONE,
+            sibling: Id::NONE,
+        }
+    }
+
+    /// The task whose program it is part of; `id` is its own.
+    #[inline]
+    pub(super) fn root(&self, id: TaskId) -> TaskId {
+        match self.what {
+            What::Block { root, .. } => root,
+            What::Iteration { .. } | What::Job(_) => id,
+        }
+    }
+
+    /// Whatever it still waits for, its program is over.
+    pub(super) fn go_no_further(&mut self) {
+        self.pc = NOWHERE;
+    }
+
+    #[inline]
+    pub(super) fn job(&self) -> Option<&Job> {
+        match &self.what {
+            What::Job(job) => Some(job),
+            What::Iteration { .. } | What::Block { .. } => None,
+        }
+    }
+
+    #[inline]
+    pub(super) fn job_mut(&mut self) -> Option<&mut Job> {
+        match &mut self.what {
+            What::Job(job) => Some(job),
+            What::Iteration { .. } | What::Block { .. } => None,
         }
     }
 }
 
 impl World {
-    /// Runs a task until it has to wait, or is over; then its job does without its worker if it can.
-    pub(super) fn run_task(&mut self, id: TaskId) {
-        let Some(root) = self.tasks.get(id).map(|t| t.root) else {
-            return;
-        };
-        self.advance(id);
-        if let Root::Job(job) = root {
-            self.lend_worker(job);
-        }
-    }
-
-    fn advance(&mut self, mut id: TaskId) {
+    /// Runs a task until it has to wait, or is over.
+    #[inline(always)]
+    pub(super) fn run_program(&mut self, mut id: TaskId) -> Option<Event> {
         loop {
-            let Some(task) = self.tasks.get_mut(id) else {
-                return;
-            };
-            let root = task.root;
-            let instr = self.scenario.code.instrs[task.pc as usize];
+            let task = self.tasks.get_mut(id)?;
+            let instr = *self.scenario.code.instrs.get(task.pc as usize)?;
             task.pc += 1;
-            let flow = match instr {
-                Instr::Work(law) => self.work(id, root, law),
-                Instr::Delay(law) => self.delay(id, root, law),
-                Instr::Call(site) => self.begin_call(id, root, site),
+            match instr {
+                Instr::Work(law) => {
+                    let root = task.root(id);
+                    return self.work(id, root, law);
+                }
+                Instr::Delay(law) => {
+                    let root = task.root(id);
+                    return self.delay(id, root, law);
+                }
+                Instr::Call(site) => {
+                    let root = task.root(id);
+                    return self.begin_call(id, root, site);
+                }
                 Instr::Respond(reply) => {
-                    if let Root::Job(job) = root {
-                        let reply = self.scenario.code.replies[reply as usize];
-                        self.respond(job, reply);
-                    }
-                    Flow::Next
+                    let root = task.root(id);
+                    let reply = self.scenario.code.replies[reply as usize];
+                    self.respond(root, reply);
                 }
-                Instr::Jump(to) => {
-                    task.pc = to.0;
-                    Flow::Next
-                }
+                Instr::Jump(to) => task.pc = to.0,
                 Instr::Choose { first, count } => {
+                    let root = task.root(id);
                     let to = self.choose_arm(root, first, count);
                     self.tasks[id].pc = to.0;
-                    Flow::Next
                 }
                 Instr::Repeat { times, body } => {
                     task.left = times;
                     task.body = body.0;
+                    let root = task.root(id);
                     id = self.spawn(id, root, body);
-                    continue;
                 }
                 Instr::Parallel { first, count } => {
                     task.left = count;
                     task.body = NO_BODY;
+                    let root = task.root(id);
                     return self.fork(id, root, first, count);
                 }
-                Instr::End => match self.end_block(id, root) {
-                    Some(parent) => {
-                        id = parent;
-                        continue;
+                Instr::End => match task.what {
+                    What::Iteration { .. } | What::Job(_) => {
+                        return self.end_program(id, Reply::Ok);
                     }
-                    None => return,
+                    What::Block { parent, root } => match self.end_block(id, parent) {
+                        Some(next) => id = next,
+                        None => {
+                            self.lend_worker(root);
+                            return None;
+                        }
+                    },
                 },
-            };
-            match flow {
-                Flow::Next => {}
-                Flow::Wait => return,
-                Flow::Failed(last) => {
-                    self.end_program(root, id, answer_for_failed_call(last));
-                    return;
-                }
             }
         }
     }
 
-    /// Starts all branches of a `parallel`, then runs each as far as it goes.
-    fn fork(&mut self, id: TaskId, root: Root, first: u32, count: u32) {
-        // The latest child is the first in the list, so spawning backwards lists them in order.
-        for branch in (first..first + count).rev() {
-            self.spawn(id, root, self.scenario.code.branches[branch as usize]);
+    /// Begins all branches of a `parallel`, in their order. A branch that has not begun yet counts as one at
+    /// work, so that the first one does not lend the worker that the second needs.
+    fn fork(&mut self, id: TaskId, root: TaskId, first: u32, count: u32) -> Option<Event> {
+        if let Some(job) = self.tasks[root].job_mut() {
+            job.working += count;
         }
-        let mut branch = self.tasks[id].child;
-        // A branch that fails ends the whole program; its siblings' ids are stale then.
-        while let Some(task) = self.tasks.get(branch) {
-            let next = task.sibling;
-            self.advance(branch);
-            branch = next;
+        for branch in first..first + count {
+            let entry = self.scenario.code.branches[branch as usize];
+            let branch = self.spawn(id, root, entry);
+            self.soon.push_back(Event::Worked(branch));
         }
+        None
     }
 
-    fn spawn(&mut self, parent: TaskId, root: Root, entry: Pc) -> TaskId {
+    fn spawn(&mut self, parent: TaskId, root: TaskId, entry: Pc) -> TaskId {
         let child = Task {
-            parent,
             sibling: self.tasks[parent].child,
-            ..Task::root(root, entry)
+            ..Task::new(What::Block { root, parent }, entry)
         };
         let id = self.tasks.insert(child);
         self.tasks[parent].child = id;
@@ -166,12 +174,7 @@ impl World {
     }
 
     /// The block of `id` has run to its end; the task to go on with, if any.
-    fn end_block(&mut self, id: TaskId, root: Root) -> Option<TaskId> {
-        let parent = self.tasks[id].parent;
-        if parent == Id::NONE {
-            self.end_program(root, id, Reply::Ok);
-            return None;
-        }
+    fn end_block(&mut self, id: TaskId, parent: TaskId) -> Option<TaskId> {
         let above = &mut self.tasks[parent];
         above.left -= 1;
         match above.left {
@@ -188,28 +191,38 @@ impl World {
         }
     }
 
-    /// The program that `task` belongs to is over, well or not.
-    fn end_program(&mut self, root: Root, task: TaskId, reply: Reply) {
-        let mut top = task;
-        while self.tasks[top].parent != Id::NONE {
-            top = self.tasks[top].parent;
-        }
-        self.drop_tree(top);
-        match root {
-            Root::Iteration { client, instance } => {
+    /// The program that a task is part of is over, well or not.
+    #[inline(always)]
+    pub(super) fn end_program(&mut self, id: TaskId, reply: Reply) -> Option<Event> {
+        self.stop_program(id);
+        match self.tasks[id].what {
+            What::Job(_) => self.end_job(id, reply),
+            What::Iteration { client, instance } => {
+                self.tasks.remove(id);
                 self.end_iteration(client, instance, reply == Reply::Ok);
+                None
             }
-            Root::Job(job) => self.end_job(job, reply),
+            What::Block { root, .. } => match reply {
+                Reply::Ok => Some(Event::End(root)),
+                Reply::Failed(failure) => Some(Event::Fail(root, failure.kind)),
+            },
         }
     }
 
-    /// Ends a task and all below it, cancelling the calls they wait for.
-    pub(super) fn drop_tree(&mut self, id: TaskId) {
+    /// Ends all blocks below a task, and cancels the calls it and they wait for.
+    #[inline]
+    pub(super) fn stop_program(&mut self, id: TaskId) {
+        let task = &self.tasks[id];
+        if task.child != Id::NONE || task.call.is_some() {
+            self.stop_what_runs(id);
+        }
+    }
+
+    #[cold]
+    fn stop_what_runs(&mut self, id: TaskId) {
         self.drop_children(id);
-        let call = self.tasks[id].call;
-        self.tasks.remove(id);
-        if call != Id::NONE {
-            self.cancel_call(call);
+        if self.tasks[id].call.is_some() {
+            self.cancel_call(id);
         }
     }
 
@@ -217,19 +230,19 @@ impl World {
         let mut child = std::mem::replace(&mut self.tasks[id].child, Id::NONE);
         while child != Id::NONE {
             let next = self.tasks[child].sibling;
-            self.drop_tree(child);
+            self.stop_program(child);
+            self.tasks.remove(child);
             child = next;
         }
     }
 
-    fn choose_arm(&mut self, root: Root, first: u32, count: u32) -> Pc {
-        let at = match root {
-            Root::Iteration { client, .. } => self.clients[client as usize].choose.unit(),
-            Root::Job(job) => {
-                let service = self.jobs[job].service;
-                self.services[service as usize].choose.unit()
-            }
+    fn choose_arm(&mut self, root: TaskId, first: u32, count: u32) -> Pc {
+        let stream = match &self.tasks[root].what {
+            What::Job(job) => &mut self.services[job.service as usize].choose,
+            What::Iteration { client, .. } => &mut self.clients[*client as usize].choose,
+            What::Block { .. } => unreachable!("a block is no root"),
         };
+        let at = stream.unit();
         let arms = &self.scenario.code.arms[first as usize..(first + count) as usize];
         arms.iter()
             .find(|(upto, _)| at < *upto)
@@ -238,78 +251,63 @@ impl World {
     }
 
     /// A client has no workers: its work is a delay. A job needs one, and keeps it or not.
-    fn work(&mut self, id: TaskId, root: Root, law: u32) -> Flow {
-        let Root::Job(job) = root else {
+    #[inline(always)]
+    fn work(&mut self, id: TaskId, root: TaskId, law: u32) -> Option<Event> {
+        let Some(job) = self.tasks[root].job_mut() else {
             return self.delay(id, root, law);
         };
-        if !self.hold_worker(job, id) {
+        let service = &mut self.services[job.service as usize];
+        if !service.hold_worker(self.now, job, id) {
             // Not now: the step is tried again when a worker is given.
             self.tasks[id].pc -= 1;
-            return Flow::Wait;
+            return None;
         }
-        let service = self.jobs[job].service as usize;
-        let state = &mut self.services[service];
-        let slow = state.slow;
-        let span = self.scenario.code.laws[law as usize].sample(&mut state.work);
-        self.tasks[id].working = true;
-        self.jobs[job].working += 1;
+        job.working += 1;
+        let span = self.scenario.code.laws[law as usize].sample(&mut service.work);
+        let event = Event::Worked(id);
         match self.law_lanes[law as usize] {
-            Some(lane) if slow == 1.0 => self.queue.push_lane(lane, self.now, Event::Done(id)),
+            Some(lane) if service.slow == 1.0 => self.queue.push_lane(lane, self.now, event),
             _ => {
-                let span = if slow == 1.0 { span } else { span.times(slow) };
-                self.queue
-                    .push(self.now.after(span), Rank::Normal, Event::Done(id));
+                let span = match service.slow {
+                    1.0 => span,
+                    slow => span.times(slow),
+                };
+                self.queue.push(self.now.after(span), Rank::Normal, event);
             }
         }
-        Flow::Wait
+        None
     }
 
-    fn delay(&mut self, id: TaskId, root: Root, law: u32) -> Flow {
-        let stream = match root {
-            Root::Iteration { client, .. } => &mut self.clients[client as usize].delay,
-            Root::Job(job) => {
-                let service = self.jobs[job].service;
-                &mut self.services[service as usize].delay
-            }
+    fn delay(&mut self, id: TaskId, root: TaskId, law: u32) -> Option<Event> {
+        let stream = match &self.tasks[root].what {
+            What::Job(job) => &mut self.services[job.service as usize].delay,
+            What::Iteration { client, .. } => &mut self.clients[*client as usize].delay,
+            What::Block { .. } => unreachable!("a block is no root"),
         };
         let span = self.scenario.code.laws[law as usize].sample(stream);
+        let event = Event::Resume(id);
         match self.law_lanes[law as usize] {
-            Some(lane) => self.queue.push_lane(lane, self.now, Event::Done(id)),
-            None => self
-                .queue
-                .push(self.now.after(span), Rank::Normal, Event::Done(id)),
+            Some(lane) => self.queue.push_lane(lane, self.now, event),
+            None => self.queue.push(self.now.after(span), Rank::Normal, event),
         }
-        Flow::Wait
+        self.lend_worker(root);
+        None
     }
 
-    pub(super) fn on_done(&mut self, id: TaskId) {
-        let Some(task) = self.tasks.get_mut(id) else {
-            return;
-        };
-        if std::mem::take(&mut task.working)
-            && let Root::Job(job) = task.root
-        {
-            self.jobs[job].working -= 1;
-        }
-        self.run_task(id);
-    }
-
-    pub(super) fn set_call(&mut self, id: TaskId, call: CallId) {
-        self.tasks[id].call = call;
-    }
-
-    /// The call a task waited for is over.
-    pub(super) fn resume_from_call(&mut self, id: TaskId, flow: Flow) {
-        let Some(task) = self.tasks.get_mut(id) else {
-            return;
-        };
-        task.call = Id::NONE;
-        match flow {
-            Flow::Failed(last) => {
-                let root = task.root;
-                self.end_program(root, id, answer_for_failed_call(last));
+    /// The work of a task's job is done.
+    #[inline(always)]
+    pub(super) fn on_worked(&mut self, id: TaskId) -> Option<Event> {
+        let task = self.tasks.get_mut(id)?;
+        match &mut task.what {
+            What::Job(job) => job.working -= 1,
+            What::Iteration { .. } => {}
+            What::Block { root, .. } => {
+                let root = *root;
+                if let Some(job) = self.tasks[root].job_mut() {
+                    job.working -= 1;
+                }
             }
-            _ => self.run_task(id),
         }
+        Some(Event::Resume(id))
     }
 }

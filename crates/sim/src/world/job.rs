@@ -1,0 +1,377 @@
+//! Jobs: attempts as their service sees them, from the request's arrival to the answer.
+
+use seawall::{Failure, FailureKind, Reply, Time};
+
+use super::service::{Admission, Disturbance};
+use super::site::Way;
+use super::{TaskId, World};
+use crate::event::Event;
+use crate::metrics::{Ended, JobEnd, JobRecord};
+
+/// Where a job is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum JobState {
+    /// On its way.
+    Sent,
+    /// In a replica's queue.
+    Waiting,
+    /// Started; its program runs.
+    Running,
+    /// Out of the service; at most its answer is still under way.
+    Ended,
+}
+
+/// One attempt as the service sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Job {
+    /// The task whose call sent it.
+    pub(super) caller: TaskId,
+    pub(super) attempt: u32,
+    /// The `call` step that sent it.
+    pub(super) site: u32,
+    pub(super) service: u32,
+    pub(super) replica: u32,
+    /// The deadline sent along.
+    pub(super) deadline: Option<Time>,
+    pub(super) arrived: Time,
+    /// `Time::MAX` until it is.
+    pub(super) started: Time,
+    pub(super) state: JobState,
+    pub(super) answer: Reply,
+    /// Whether the caller still wants the answer.
+    pub(super) caller_waits: bool,
+    /// Whether the caller left before it was answered.
+    pub(super) orphan: bool,
+    /// A cancellation overtook the request.
+    pub(super) cancelled: bool,
+    pub(super) answered: bool,
+    /// Whether it has a worker, and since when.
+    pub(super) holding: bool,
+    pub(super) held_since: Time,
+    pub(super) held_ns: u64,
+    /// Tasks of its that are working right now, or are branches about to begin.
+    pub(super) working: u32,
+}
+
+impl Job {
+    #[inline]
+    pub(super) fn sent(
+        caller: TaskId,
+        attempt: u32,
+        site: u32,
+        service: u32,
+        deadline: Option<Time>,
+        now: Time,
+    ) -> Job {
+        Job {
+            caller,
+            attempt,
+            site,
+            service,
+            replica: 0,
+            deadline,
+            arrived: now,
+            started: Time::MAX,
+            state: JobState::Sent,
+            answer: Reply::Ok,
+            caller_waits: true,
+            orphan: false,
+            cancelled: false,
+            answered: false,
+            holding: false,
+            held_since: now,
+            held_ns: 0,
+            working: 0,
+        }
+    }
+}
+
+/// Whoever names a task as a job.
+const A_JOB: &str = "the task is a job";
+
+impl World {
+    /// A request reaches its service: it is refused, started or told to wait.
+    #[inline(always)]
+    pub(super) fn on_deliver(&mut self, id: TaskId) -> Option<Event> {
+        let now = self.now;
+        let job = self.tasks.get_mut(id).and_then(|task| task.job_mut())?;
+        job.arrived = now;
+        let service = &mut self.services[job.service as usize];
+        service.arrived(job);
+        if job.cancelled {
+            self.ended(id, JobEnd::Cancelled);
+            self.tasks.remove(id);
+            return None;
+        }
+        match service.disturbance() {
+            None => {}
+            Some(Disturbance::Vanishes) => {
+                self.ended(id, JobEnd::Lost);
+                self.tasks.remove(id);
+                return None;
+            }
+            Some(Disturbance::Fails(failure)) => {
+                self.ended(id, JobEnd::Faulted);
+                return self.refuse(id, failure);
+            }
+        }
+        match service.admit(now, id, job) {
+            Admission::Starts => {
+                service.start(now, job);
+                Some(Event::Resume(id))
+            }
+            Admission::Waits => {
+                if service.queued() > self.scenario.run.limits.queue {
+                    self.stop = Some(Ended::QueueLimit);
+                }
+                None
+            }
+            Admission::Full => {
+                self.ended(id, JobEnd::ShedFull);
+                self.refuse(id, FailureKind::Unavailable.into())
+            }
+            Admission::Expired => {
+                self.ended(id, JobEnd::ShedExpired);
+                self.refuse(id, FailureKind::DeadlineExceeded.into())
+            }
+        }
+    }
+
+    /// Counts how a job ended; every job that arrived comes by here exactly once.
+    #[inline]
+    pub(super) fn ended(&mut self, id: TaskId, end: JobEnd) {
+        let job = self.tasks[id].job().expect(A_JOB);
+        self.services[job.service as usize].ended(job, end);
+        if self.recorder.log.is_some() {
+            self.log_job(id, end);
+        }
+    }
+
+    #[cold]
+    fn log_job(&mut self, id: TaskId, end: JobEnd) {
+        let job = self.tasks[id].job().expect(A_JOB);
+        if let Some(log) = &mut self.recorder.log {
+            log.jobs.push(JobRecord {
+                service: job.service,
+                replica: job.replica,
+                edge: self.sites[job.site as usize].edge,
+                attempt: job.attempt,
+                arrived: job.arrived,
+                started: (job.started != Time::MAX).then_some(job.started),
+                left: self.now,
+                end,
+                late: job.orphan,
+            });
+        }
+    }
+
+    /// Sends an attempt home that was never let in.
+    fn refuse(&mut self, id: TaskId, failure: Failure) -> Option<Event> {
+        let job = self.tasks[id].job_mut().expect(A_JOB);
+        job.state = JobState::Ended;
+        self.answer(id, Reply::Failed(failure))
+    }
+
+    /// Takes a job out of its service, and lets the next one have its worker. `useful`: somebody waited for
+    /// its answer.
+    fn leave(&mut self, id: TaskId, useful: bool) {
+        let job = self.tasks[id].job_mut().expect(A_JOB);
+        let (service, replica) = (job.service, job.replica);
+        if self.services[service as usize].leave(self.now, job, useful) {
+            self.soon.push_back(Event::Dispatch { service, replica });
+        }
+    }
+
+    /// Gives the worker of a job back while all of it waits, where the service does so.
+    #[inline]
+    pub(super) fn lend_worker(&mut self, id: TaskId) {
+        let Some(job) = self.tasks[id].job_mut() else {
+            return;
+        };
+        let (service, replica) = (job.service, job.replica);
+        if self.services[service as usize].lend_worker(self.now, job) {
+            self.soon.push_back(Event::Dispatch { service, replica });
+        }
+    }
+
+    /// Hands a free worker to whoever waits for one.
+    #[inline(always)]
+    pub(super) fn dispatch(&mut self, service: u32, replica: u32) -> Option<Event> {
+        let now = self.now;
+        let state = &mut self.services[service as usize];
+        let task = loop {
+            let free = state.has_free_worker(replica);
+            if let Some(task) = state.first_resuming(replica) {
+                let root = self.tasks.get(task).map(|t| t.root(task));
+                let job = root.and_then(|root| self.tasks.get_mut(root)?.job_mut());
+                match job {
+                    // Another branch of the same job may have got the worker meanwhile: it serves both.
+                    Some(job) if job.holding => {}
+                    Some(job) if free => state.take_worker(now, job),
+                    Some(_) => return None,
+                    // One whose job was cancelled is gone.
+                    None => {
+                        state.forget_resuming(replica);
+                        continue;
+                    }
+                }
+                state.forget_resuming(replica);
+                break task;
+            }
+            if !free {
+                return None;
+            }
+            let id = state.next_waiting(replica)?;
+            // One that was cancelled while it waited is gone.
+            let job = self.tasks.get_mut(id).and_then(|task| task.job_mut());
+            let Some(job) = job else { continue };
+            state.leave_queue(now, replica);
+            if state.drops(job, now) {
+                self.soon.push_back(Event::Dispatch { service, replica });
+                self.ended(id, JobEnd::ShedExpired);
+                self.leave(id, false);
+                return self.refuse(id, FailureKind::DeadlineExceeded.into());
+            }
+            state.start(now, job);
+            break id;
+        };
+        if state.goes_on(replica) {
+            self.soon.push_back(Event::Dispatch { service, replica });
+        }
+        Some(Event::Resume(task))
+    }
+
+    /// The `respond` step: a job answers before its program is over. Nothing happens when it has, or to an
+    /// iteration.
+    pub(super) fn respond(&mut self, id: TaskId, reply: Reply) {
+        let Some(job) = self.tasks[id].job_mut() else {
+            return;
+        };
+        if !job.answered {
+            self.services[job.service as usize].answered(self.now, job);
+            self.ended(id, JobEnd::of(reply));
+            let arrives = self.answer(id, reply);
+            self.soon.extend(arrives);
+        }
+    }
+
+    /// A job's program is over. Its worker goes to the next before its caller can react to the answer.
+    #[inline(always)]
+    pub(super) fn end_job(&mut self, id: TaskId, reply: Reply) -> Option<Event> {
+        let job = self.tasks[id].job_mut().expect(A_JOB);
+        let (service, replica) = (job.service, job.replica);
+        let state = &mut self.services[service as usize];
+        let wanted = state.leave(self.now, job, !job.orphan);
+        let mut arrives = None;
+        if !job.answered {
+            state.answered(self.now, job);
+            self.ended(id, JobEnd::of(reply));
+            arrives = self.answer(id, reply);
+        } else if !job.caller_waits {
+            // Answered earlier, and that answer is no longer under way.
+            self.tasks.remove(id);
+        }
+        if wanted {
+            if let Some(arrives) = arrives {
+                self.soon.push_back(arrives);
+            }
+            return Some(Event::Dispatch { service, replica });
+        }
+        arrives
+    }
+
+    /// Sends an answer home, if anybody waits for it and the link does not lose it.
+    #[inline]
+    fn answer(&mut self, id: TaskId, reply: Reply) -> Option<Event> {
+        let job = self.tasks[id].job_mut().expect(A_JOB);
+        job.answer = reply;
+        let (index, ended) = (job.site, job.state == JobState::Ended);
+        if job.caller_waits && !self.answer_is_lost(index) {
+            match self.sites[index as usize].way {
+                Way::Instant => return Some(Event::Answer(id)),
+                _ => self.travel(index, Event::Answer(id)),
+            }
+        } else if ended {
+            self.tasks.remove(id);
+        } else {
+            self.tasks[id].job_mut().expect(A_JOB).caller_waits = false;
+        }
+        None
+    }
+
+    /// The caller of a job gave up on it.
+    pub(super) fn caller_leaves(&mut self, id: TaskId) {
+        let job = self.tasks[id].job_mut().expect(A_JOB);
+        job.caller_waits = false;
+        if job.answered || job.state == JobState::Ended {
+            return; // only the answer is still under way
+        }
+        let service = &mut self.services[job.service as usize];
+        service.orphan(self.now, job);
+        if service.honours_cancellation {
+            let site = job.site;
+            self.travel(site, Event::Cancel(id));
+        }
+    }
+
+    /// A cancellation reaches the service.
+    pub(super) fn on_cancel(&mut self, id: TaskId) -> Option<Event> {
+        let job = self.tasks.get_mut(id).and_then(|task| task.job_mut())?;
+        if job.answered {
+            return None;
+        }
+        match job.state {
+            JobState::Sent => job.cancelled = true,
+            JobState::Waiting | JobState::Running => {
+                self.ended(id, JobEnd::Cancelled);
+                self.remove_job(id);
+            }
+            JobState::Ended => {}
+        }
+        None
+    }
+
+    /// Takes a job out of the service without an answer.
+    pub(super) fn remove_job(&mut self, id: TaskId) {
+        let job = *self.tasks[id].job().expect(A_JOB);
+        let service = job.service as usize;
+        match job.state {
+            JobState::Waiting => {
+                self.services[service].leave_queue(self.now, job.replica);
+                self.leave(id, false);
+                self.tasks.remove(id);
+            }
+            JobState::Running => {
+                self.stop_program(id);
+                self.leave(id, job.answered && !job.orphan);
+                if job.answered && job.caller_waits {
+                    // An answer already under way still arrives.
+                    self.tasks[id].go_no_further();
+                } else {
+                    self.tasks.remove(id);
+                }
+            }
+            JobState::Sent | JobState::Ended => return,
+        }
+        let tasks = &self.tasks;
+        self.services[service].sweep(job.replica, |id| tasks.contains(id));
+    }
+
+    /// Every job in a service, with when it arrived and whether it has been answered already.
+    pub(super) fn jobs_inside(&self, service: u32) -> impl Iterator<Item = (TaskId, Time, bool)> {
+        self.tasks
+            .iter()
+            .filter_map(|(id, task)| Some((id, task.job()?)))
+            .filter(move |(_, job)| {
+                job.service == service && matches!(job.state, JobState::Waiting | JobState::Running)
+            })
+            .map(|(id, job)| (id, job.arrived, job.answered))
+    }
+
+    /// Sets the workers of each replica, and puts new ones to use.
+    pub(super) fn set_workers(&mut self, service: u32, workers: u32) {
+        for replica in self.services[service as usize].set_workers(self.now, workers) {
+            self.soon.push_back(Event::Dispatch { service, replica });
+        }
+    }
+}

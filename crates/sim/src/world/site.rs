@@ -1,0 +1,67 @@
+//! What a `call` step needs to know, gathered from all over the scenario into one place.
+
+use seawall::{Operation, Span};
+
+use crate::event::Event;
+use crate::law::Law;
+use crate::queue::{EventQueue, Lane, Rank};
+use crate::scenario::model::{CallSite, Scenario};
+use crate::step::Pc;
+
+/// One `call` step.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Site {
+    pub(super) edge: u32,
+    pub(super) service: u32,
+    pub(super) link: u32,
+    /// The engine of the calling process 0.
+    pub(super) first_engine: u32,
+    /// Where the program of the operation begins.
+    pub(super) entry: Pc,
+    pub(super) semantics: Operation,
+    pub(super) optional: bool,
+    pub(super) way: Way,
+    pub(super) lose_request: f64,
+    pub(super) lose_response: f64,
+}
+
+/// How long a link takes, as the queue sees it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Way {
+    /// No time at all: the far end is reached in the same instant.
+    Instant,
+    /// Always the same.
+    Constant(Lane),
+    /// Drawn each time.
+    Random,
+}
+
+impl Site {
+    pub(super) fn new(
+        scenario: &Scenario,
+        site: CallSite,
+        first_engine: u32,
+        queue: &mut EventQueue<Event>,
+    ) -> Site {
+        let edge = scenario.edges[site.edge as usize];
+        let service = &scenario.services[edge.service as usize];
+        let operation = &service.operations[site.operation as usize];
+        let link = &scenario.links[site.link as usize];
+        Site {
+            edge: site.edge,
+            service: edge.service,
+            link: site.link,
+            first_engine,
+            entry: operation.entry,
+            semantics: operation.semantics,
+            optional: site.optional,
+            way: match link.delay {
+                Law::Constant(Span::ZERO) => Way::Instant,
+                Law::Constant(span) => Way::Constant(queue.lane(span, Rank::Normal)),
+                _ => Way::Random,
+            },
+            lose_request: link.lose_request,
+            lose_response: link.lose_response,
+        }
+    }
+}
