@@ -61,9 +61,11 @@ pub fn whole() -> Vec<Column<WholeRun>> {
             "The most calls in flight at once, all layers.",
             |r: &WholeRun| r.calls_in_flight_max,
         ),
-        Column::count("events", "Events the simulator handled.", |r: &WholeRun| {
-            r.events
-        }),
+        Column::count(
+            "events",
+            "Events the simulator handled; what follows from one at once is part of it.",
+            |r: &WholeRun| r.events,
+        ),
     ]);
     columns
 }

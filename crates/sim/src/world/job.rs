@@ -200,28 +200,28 @@ impl World {
         let now = self.now;
         let state = &mut self.services[service as usize];
         let task = loop {
-            let free = state.has_free_worker(replica);
-            if let Some(task) = state.first_resuming(replica) {
+            let place = &mut state.replicas[replica as usize];
+            let free = place.has_free_worker();
+            if let Some(&task) = place.resuming.front() {
                 let root = self.tasks.get(task).map(|t| t.root(task));
                 let job = root.and_then(|root| self.tasks.get_mut(root)?.job_mut());
-                match job {
-                    // Another branch of the same job may have got the worker meanwhile: it serves both.
-                    Some(job) if job.holding => {}
-                    Some(job) if free => state.take_worker(now, job),
-                    Some(_) => return None,
-                    // One whose job was cancelled is gone.
-                    None => {
-                        state.forget_resuming(replica);
-                        continue;
-                    }
+                // Another branch of the same job may have got the worker meanwhile: it serves both.
+                let goes_on = job.as_ref().is_none_or(|job| free || job.holding);
+                if !goes_on {
+                    return None;
                 }
-                state.forget_resuming(replica);
+                place.resuming.pop_front();
+                // One whose job was cancelled is gone.
+                let Some(job) = job else { continue };
+                if !job.holding {
+                    state.take_worker(now, job);
+                }
                 break task;
             }
             if !free {
                 return None;
             }
-            let id = state.next_waiting(replica)?;
+            let id = place.next_waiting(state.discipline)?;
             // One that was cancelled while it waited is gone.
             let job = self.tasks.get_mut(id).and_then(|task| task.job_mut());
             let Some(job) = job else { continue };
@@ -235,7 +235,7 @@ impl World {
             state.start(now, job);
             break id;
         };
-        if state.goes_on(replica) {
+        if state.replicas[replica as usize].goes_on() {
             self.soon.push_back(Event::Dispatch { service, replica });
         }
         Some(Event::Resume(task))
@@ -354,7 +354,7 @@ impl World {
             JobState::Sent | JobState::Ended => return,
         }
         let tasks = &self.tasks;
-        self.services[service].sweep(job.replica, |id| tasks.contains(id));
+        self.services[service].replicas[job.replica as usize].sweep(|id| tasks.contains(id));
     }
 
     /// Every job in a service, with when it arrived and whether it has been answered already.

@@ -14,6 +14,7 @@ mod call;
 mod client;
 mod fault;
 mod job;
+mod replica;
 mod service;
 mod site;
 mod task;

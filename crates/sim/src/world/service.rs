@@ -1,42 +1,24 @@
-//! Services: replicas with workers and a waiting room.
-
-use std::collections::VecDeque;
+//! Services: what their replicas share, and what is counted there.
 
 use seawall::{Failure, FailureKind, Time};
 
 use super::TaskId;
 use super::job::{Job, JobState};
+use super::replica::Replica;
 use crate::metrics::{JobEnd, ServiceGauge, ServiceMeter};
 use crate::rng::{Purpose, Stream};
 use crate::scenario::model::{Balance, Discipline, Service};
-
-/// One copy of a service.
-#[derive(Clone, Debug)]
-struct Replica {
-    /// Workers there are; `u32::MAX` when unlimited.
-    workers: u32,
-    /// Workers held by jobs; may exceed `workers` for a while after capacity was lost.
-    busy: u32,
-    /// Jobs here, waiting or started.
-    inside: u32,
-    /// Jobs that wait to be started, and ids of jobs that were cancelled meanwhile.
-    waiting: VecDeque<TaskId>,
-    /// How many of them still wait.
-    waiting_live: u32,
-    /// Started jobs that want a worker back; they go before those that wait.
-    resuming: VecDeque<TaskId>,
-}
 
 /// A service while it runs.
 #[derive(Clone, Debug)]
 pub(super) struct ServiceState {
     balance: Balance,
-    discipline: Discipline,
+    pub(super) discipline: Discipline,
     /// Places in each waiting room; `u32::MAX` when unlimited.
     places: u32,
     holds_worker: bool,
     pub(super) honours_cancellation: bool,
-    replicas: Vec<Replica>,
+    pub(super) replicas: Vec<Replica>,
     next_replica: u32,
     pub(super) work: Stream,
     pub(super) delay: Stream,
@@ -64,14 +46,7 @@ pub(super) struct ServiceState {
 impl ServiceState {
     pub(super) fn new(service: &Service, seed: u64) -> Self {
         let stream = |purpose| Stream::new(seed, purpose, &service.name);
-        let replica = Replica {
-            workers: service.concurrency.unwrap_or(u32::MAX),
-            busy: 0,
-            inside: 0,
-            waiting: VecDeque::new(),
-            waiting_live: 0,
-            resuming: VecDeque::new(),
-        };
+        let replica = Replica::new(service.concurrency);
         ServiceState {
             balance: service.balance,
             discipline: service.queue.discipline,
@@ -261,7 +236,7 @@ impl ServiceState {
         self.busy_for_nobody -= u64::from(job.orphan);
         let place = &mut self.replicas[job.replica as usize];
         place.busy -= 1;
-        !place.waiting.is_empty() || !place.resuming.is_empty()
+        place.has_waiting()
     }
 
     /// A task of a job waits for a call or a delay, or is over: its worker is free meanwhile, unless the
@@ -269,41 +244,6 @@ impl ServiceState {
     #[inline]
     pub(super) fn lend_worker(&mut self, now: Time, job: &mut Job) -> bool {
         !self.holds_worker && job.working == 0 && self.give_worker(now, job)
-    }
-
-    /// Whether a replica has a worker that nobody holds.
-    #[inline]
-    pub(super) fn has_free_worker(&self, replica: u32) -> bool {
-        let place = &self.replicas[replica as usize];
-        place.busy < place.workers
-    }
-
-    /// The task of a started job whose turn it is to have a worker back.
-    #[inline]
-    pub(super) fn first_resuming(&self, replica: u32) -> Option<TaskId> {
-        self.replicas[replica as usize].resuming.front().copied()
-    }
-
-    /// That task waits no longer.
-    pub(super) fn forget_resuming(&mut self, replica: u32) {
-        self.replicas[replica as usize].resuming.pop_front();
-    }
-
-    /// Takes out the job whose turn it is to start, which may have been cancelled while it waited.
-    #[inline]
-    pub(super) fn next_waiting(&mut self, replica: u32) -> Option<TaskId> {
-        let waiting = &mut self.replicas[replica as usize].waiting;
-        match self.discipline {
-            Discipline::Fifo | Discipline::DeadlineDrop => waiting.pop_front(),
-            Discipline::Lifo => waiting.pop_back(),
-        }
-    }
-
-    /// Whether somebody may go on now that one got a worker.
-    #[inline]
-    pub(super) fn goes_on(&self, replica: u32) -> bool {
-        let place = &self.replicas[replica as usize];
-        !place.resuming.is_empty() || (place.busy < place.workers && !place.waiting.is_empty())
     }
 
     /// Whether a job whose turn it is is dropped instead.
@@ -318,17 +258,6 @@ impl ServiceState {
         self.settle(now);
         self.queued -= 1;
         self.replicas[replica as usize].waiting_live -= 1;
-    }
-
-    /// Ids of cancelled jobs and tasks are skipped when they come up; too many are swept out.
-    pub(super) fn sweep(&mut self, replica: u32, lives: impl Fn(TaskId) -> bool) {
-        let place = &mut self.replicas[replica as usize];
-        if place.waiting.len() > 64 + 2 * place.waiting_live as usize {
-            place.waiting.retain(|&id| lives(id));
-        }
-        if place.resuming.len() > 64 + 2 * place.inside as usize {
-            place.resuming.retain(|&id| lives(id));
-        }
     }
 
     /// A job goes out of the service, for whatever reason; `useful`: somebody waited for its answer. Whether
