@@ -42,7 +42,9 @@ fn replay(arguments: &[String], seed: Option<u64>) -> String {
         }
     }
     if let Some(seed) = seed
-        && again.first().is_some_and(|verb| verb == "run")
+        && again
+            .first()
+            .is_some_and(|verb| verb == "run" || verb == "sweep")
     {
         again.extend([
             "--seed".into(),

@@ -1,11 +1,14 @@
 //! What can be typed.
 
+pub mod sweep;
 pub mod validate;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+
+pub use sweep::Sweep;
 
 /// Simulate retry storms: how many attempts reach the bottom, whether the world recovers, and which
 /// policy keeps it up.
@@ -45,6 +48,9 @@ pub enum Command {
     /// Run a scenario and write its results
     #[command(after_long_help = RUN_EXAMPLES)]
     Run(Run),
+    /// Run an experiment: a scenario with values varied over a grid
+    #[command(after_long_help = sweep::EXAMPLES)]
+    Sweep(sweep::Sweep),
     /// Check a scenario as strictly as `run` does, and show what it comes down to
     #[command(after_long_help = CHECK_EXAMPLES)]
     Check(Check),
@@ -125,6 +131,8 @@ pub enum Format {
 pub enum SchemaOf {
     /// Scenario files
     Scenario,
+    /// Experiment files
+    Experiment,
 }
 
 const RUN_EXAMPLES: &str = "\

@@ -69,7 +69,7 @@ pub enum Error {
         source: io::Error,
     },
     /// Ctrl-C before there was any result.
-    #[error("interrupted before the first replication ended; nothing was written")]
+    #[error("interrupted before the first run ended; there are no results")]
     Interrupted,
 }
 

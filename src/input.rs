@@ -120,7 +120,7 @@ impl Input {
         // path of the scenario is not: the same world elsewhere is the same world.
         hash.update(&own.1);
         read.values().for_each(|content| hash.update(content));
-        for Override { path, value } in overrides {
+        for Override { path, value, .. } in overrides {
             hash.update(format!("\n{path}={value}"));
         }
         let files = std::iter::once(own).chain(read).collect();
@@ -162,7 +162,8 @@ fn unknown(asked: &str, exists: bool, folder: Folder) -> String {
     )
 }
 
-fn hex(bytes: impl AsRef<[u8]>) -> String {
+/// Bytes in hexadecimal.
+pub(crate) fn hex(bytes: impl AsRef<[u8]>) -> String {
     bytes.as_ref().iter().fold(String::new(), |mut hex, byte| {
         write!(hex, "{byte:02x}").expect("writing to a string");
         hex

@@ -18,5 +18,6 @@ mod sample;
 pub mod shipped;
 pub mod stats;
 pub mod story;
+pub mod sweep;
 pub mod validate;
 pub mod wording;

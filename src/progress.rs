@@ -29,7 +29,7 @@ impl Progress {
             true => "{wide_bar:.cyan/dim}",
             false => "{wide_bar}",
         };
-        let template = format!("{{prefix}} {bar_of} {{percent:>3}} %  {{elapsed}} (left: {{eta}})");
+        let template = format!("{{prefix}} {bar_of} {{percent:>3}} %  {{msg}}{{elapsed}} (left: {{eta}})");
         let style = ProgressStyle::with_template(&template).expect("a well-formed template");
         bar.set_style(style.progress_chars("━━─"));
         bar.set_prefix(what.to_string());
@@ -40,6 +40,11 @@ impl Progress {
     /// `parts` more have passed.
     pub fn passed(&self, parts: u64) {
         self.0.inc(parts);
+    }
+
+    /// Says what else there is to say.
+    pub fn say(&self, words: &str) {
+        self.0.set_message(format!("{words}  "));
     }
 
     /// Takes the bar away.

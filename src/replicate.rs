@@ -37,7 +37,9 @@ pub fn on_threads<I: Sync, R: Send>(
         .num_threads(jobs)
         .build()
         .map_err(|e| Error::Usage(format!("cannot start {jobs} threads: {e}")))?;
-    Ok(pool.install(|| items.par_iter().map(work).collect()))
+    // One item may take as long as a hundred others, so each can go to whichever thread is free.
+    let each = items.par_iter().with_max_len(1);
+    Ok(pool.install(|| each.map(work).collect()))
 }
 
 /// One run; `None` when Ctrl-C was pressed before its end.

@@ -5,6 +5,7 @@ mod completions;
 mod list;
 mod run;
 mod schema;
+mod sweep;
 mod validate;
 
 use std::io::{self, ErrorKind, Write as _};
@@ -19,6 +20,7 @@ use crate::error::Error;
 pub fn execute(cli: &Cli, arguments: &[String]) -> Result<u8, Error> {
     match &cli.command {
         Command::Run(run) => run::run(run, cli.talk, arguments),
+        Command::Sweep(sweep) => sweep::sweep(sweep, cli.talk, arguments),
         Command::Check(check) => check::check(check, cli.talk),
         Command::Validate(validate) => validate::validate(validate, cli.talk),
         Command::Schema { of } => schema::schema(*of),

@@ -6,6 +6,7 @@ use crate::error::{Error, exit};
 pub(super) fn schema(of: SchemaOf) -> Result<u8, Error> {
     let schema = match of {
         SchemaOf::Scenario => sim::scenario::schema(),
+        SchemaOf::Experiment => sim::experiment::schema(),
     };
     let mut text = serde_json::to_string_pretty(&schema).expect("keys are strings");
     text.push('\n');

@@ -133,6 +133,12 @@ impl Axis {
     /// time in seconds.
     #[must_use]
     pub fn durations(title: impl Into<String>, min: f64, max: f64) -> Axis {
+        Axis::decades(title, min, max).named(number::duration)
+    }
+
+    /// Powers of ten around the values, with 2 and 5 between them when there is room.
+    #[must_use]
+    pub fn decades(title: impl Into<String>, min: f64, max: f64) -> Axis {
         let (min, max) = (min.max(1e-9), max.max(min.max(1e-9) * 1.01));
         let mut named = Vec::new();
         for power in libm::log10(min).floor() as i32..=libm::log10(max).ceil() as i32 {
@@ -158,7 +164,7 @@ impl Axis {
         }
         let ticks = named
             .into_iter()
-            .map(|v| (v, number::duration(v)))
+            .map(|v| (v, number::prefixed(v)))
             .collect();
         Axis {
             title: title.into(),
@@ -197,6 +203,31 @@ impl Axis {
             scale: Scale::Log,
             ticks,
         }
+    }
+
+    /// Names, equally far apart, at 0, 1, 2 ….
+    #[must_use]
+    pub fn names<'n>(title: impl Into<String>, names: impl IntoIterator<Item = &'n str>) -> Axis {
+        let names = names.into_iter().enumerate();
+        let ticks: Vec<_> = names
+            .map(|(i, name)| (i as f64, name.to_string()))
+            .collect();
+        Axis {
+            title: title.into(),
+            from: -0.5,
+            to: ticks.len().max(1) as f64 - 0.5,
+            scale: Scale::Linear,
+            ticks,
+        }
+    }
+
+    /// The same with other names for its values.
+    #[must_use]
+    pub fn named(mut self, name: impl Fn(f64) -> String) -> Axis {
+        for (value, label) in &mut self.ticks {
+            *label = name(*value);
+        }
+        self
     }
 
     /// Where `value` stands: 0 is the near end, 1 the far one; values beyond an end stand at it.

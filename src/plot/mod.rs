@@ -3,7 +3,9 @@
 pub mod amplification;
 pub mod axis;
 pub mod breakers;
+pub mod heatmap;
 pub mod latency;
+pub mod lines;
 pub mod load;
 pub mod material;
 pub mod over_time;

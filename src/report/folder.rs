@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use rayon::prelude::*;
 use seawall::Span;
 use sim::text::hgrm;
 
@@ -15,6 +14,7 @@ use crate::plot::material::Material;
 use crate::plot::paint::{png, svg};
 use crate::plot::picture::Picture;
 use crate::plot::{amplification, breakers, latency, load, queues};
+use crate::replicate;
 use crate::wording;
 
 /// A plot, its file name without suffix, and what it shows.
@@ -112,7 +112,7 @@ pub fn write(
     }
     if plots {
         file::folder(&folder.join("plots"))?;
-        for (name, picture) in pictures(report, making) {
+        for (name, picture) in pictures(report, making)? {
             put(format!("plots/{name}.svg"), picture.0.as_bytes())?;
             put(format!("plots/{name}.png"), &picture.1)?;
         }
@@ -152,7 +152,9 @@ fn latencies(report: &Report<'_>) -> Vec<(String, String)> {
     tables
 }
 
-fn pictures(report: &Report<'_>, making: &Making<'_>) -> Vec<(&'static str, (String, Vec<u8>))> {
+type Painted = (&'static str, (String, Vec<u8>));
+
+fn pictures(report: &Report<'_>, making: &Making<'_>) -> Result<Vec<Painted>, Error> {
     let origin = format!(
         "retrystorm {} · {}",
         env!("CARGO_PKG_VERSION"),
@@ -170,5 +172,5 @@ fn pictures(report: &Report<'_>, making: &Making<'_>) -> Vec<(&'static str, (Str
         let picture = (plot.draw)(&material);
         (plot.name, (svg(&picture), png(&picture, 1)))
     };
-    PLOTS.par_iter().map(draw).collect()
+    replicate::on_threads(making.jobs, &PLOTS, draw)
 }

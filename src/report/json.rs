@@ -78,7 +78,7 @@ pub fn summary(report: &Report<'_>, hash: &str) -> String {
 }
 
 /// A JSON document with these keys, in this order.
-pub(super) fn document<'a>(entries: impl Iterator<Item = (&'a str, Value)>) -> String {
+pub(crate) fn document<'a>(entries: impl Iterator<Item = (&'a str, Value)>) -> String {
     let map: Map<String, Value> = entries
         .map(|(key, value)| (key.to_string(), value))
         .collect();

@@ -3,19 +3,37 @@
 use serde_json::{Value as Json, json};
 
 use crate::expect::Unit;
-use crate::scenario::Override;
 use crate::scenario::problem::Problems;
-use crate::scenario::tree::{At, Format, Node, Value, read};
+use crate::scenario::tree::{At, Format, Node, Position, Value, read};
 use crate::scenario::written::{
     Defs, Entry, Table, Tried, Whole, Written, parse_percent, parse_rate, parse_span, parse_times,
     record,
 };
+use crate::scenario::{Override, Place};
+
+/// Names of the columns that rows of results have besides the axes; no axis can be called so.
+pub const COLUMNS: [&str; 12] = [
+    "replication",
+    "seed",
+    "ended",
+    "measure",
+    "unit",
+    "value",
+    "word",
+    "mean",
+    "low",
+    "high",
+    "replications",
+    "runs",
+];
 
 /// One direction of the grid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     /// The path that is varied, or a name for what is.
     pub name: String,
+    /// What it is called in pictures and tables; by default the name.
+    pub label: String,
     /// Its values, in order.
     pub steps: Vec<Step>,
     /// What its numbers are; `None`: the values are names.
@@ -35,7 +53,7 @@ pub struct Step {
 
 /// Anything, kept as it is.
 #[derive(Clone, Debug)]
-pub(crate) struct Raw(Node);
+pub(crate) struct Raw(pub(super) Node);
 
 /// The values of an axis, as written.
 #[derive(Clone, Debug)]
@@ -110,7 +128,13 @@ impl Written for AxisFile {
 }
 
 impl AxisFile {
-    pub(super) fn mean(self, name: &At<String>, problems: &mut Problems) -> Option<Axis> {
+    /// What it means; `file` is where it is written.
+    pub(super) fn mean(
+        self,
+        name: &At<String>,
+        file: &str,
+        problems: &mut Problems,
+    ) -> Option<Axis> {
         let path = &name.value;
         let steps = match self {
             AxisFile::List(values) => values
@@ -118,39 +142,74 @@ impl AxisFile {
                 .map(|Raw(node)| {
                     let value = text(node);
                     let label = node.scalar().unwrap_or(&value).to_string();
-                    one(path, label, value)
+                    one(path, label, value, place(file, node.at))
                 })
                 .collect(),
-            AxisFile::Range(range) => range
-                .values(problems)?
-                .into_iter()
-                .map(|value| one(path, value.clone(), value))
-                .collect(),
+            AxisFile::Range(range) => {
+                let at = place(file, range.position);
+                let values = range.values(problems)?.into_iter();
+                values
+                    .map(|value| one(path, value.clone(), value, at.clone()))
+                    .collect()
+            }
             AxisFile::Variants(variants) => {
                 let table = variants.variants.0?;
                 if table.0.is_empty() {
                     problems.report(variants.position, "no variant is written");
                 }
-                table.0.into_iter().filter_map(variant).collect()
+                let variants = table.0.into_iter();
+                variants.filter_map(|entry| variant(entry, file)).collect()
             }
         };
-        Some(numbered(path, steps))
+        let axis = numbered(path, steps);
+        axis.check(name, problems);
+        Some(axis)
     }
 }
 
-fn one(path: &str, label: String, value: String) -> Step {
+impl Axis {
+    fn check(&self, name: &At<String>, problems: &mut Problems) {
+        if COLUMNS.contains(&self.name.as_str()) {
+            let message = "this is the name of another column of the results; call it otherwise";
+            problems.report(name.at, message);
+        }
+        for (i, step) in self.steps.iter().enumerate() {
+            if self.steps[..i]
+                .iter()
+                .any(|other| other.label == step.label)
+            {
+                problems.report(
+                    name.at,
+                    format!("the value `{}` is there twice", step.label),
+                );
+            }
+        }
+    }
+}
+
+fn one(path: &str, label: String, value: String, place: Place) -> Step {
+    let place = Some(place);
     Step {
         label,
         number: None,
         overrides: vec![Override {
-            path: path.into(),
-            value,
+            place,
+            ..Override::new(path, value)
         }],
     }
 }
 
-fn variant(entry: Entry<Table<Raw>>) -> Option<Step> {
-    let overrides = entry.value?.0.into_iter().filter_map(setting).collect();
+fn place(file: &str, at: Position) -> Place {
+    Place {
+        file: file.into(),
+        line: at.line,
+        col: at.col,
+    }
+}
+
+fn variant(entry: Entry<Table<Raw>>, file: &str) -> Option<Step> {
+    let settings = entry.value?.0.into_iter();
+    let overrides = settings.filter_map(|entry| setting(entry, file)).collect();
     Some(Step {
         label: entry.name.value,
         number: None,
@@ -158,12 +217,12 @@ fn variant(entry: Entry<Table<Raw>>) -> Option<Step> {
     })
 }
 
-/// A value by its path.
-pub(super) fn setting(entry: Entry<Raw>) -> Option<Override> {
+/// A value by its path, written in `file`.
+pub(super) fn setting(entry: Entry<Raw>, file: &str) -> Option<Override> {
     let Raw(node) = entry.value?;
     Some(Override {
-        path: entry.name.value,
-        value: text(&node),
+        place: Some(place(file, node.at)),
+        ..Override::new(entry.name.value, text(&node))
     })
 }
 
@@ -182,6 +241,7 @@ fn numbered(name: &str, mut steps: Vec<Step>) -> Axis {
     });
     Axis {
         name: name.into(),
+        label: name.into(),
         steps,
         unit,
     }
@@ -268,23 +328,5 @@ fn text(node: &Node) -> String {
     if !plain.is_empty() && same(read(plain, Format::Yaml, 0, &mut Problems::default())) {
         return plain.into();
     }
-    json_of(node).to_string()
-}
-
-fn json_of(node: &Node) -> Json {
-    match &node.value {
-        Value::Null => Json::Null,
-        Value::Bool(yes) => Json::Bool(*yes),
-        Value::Number(number) => {
-            serde_json::from_str(number).unwrap_or_else(|_| number.as_str().into())
-        }
-        Value::String(text) => text.as_str().into(),
-        Value::Seq(items) => items.iter().map(json_of).collect(),
-        Value::Map(entries) => Json::Object(
-            entries
-                .iter()
-                .map(|(key, node)| (key.value.clone(), json_of(node)))
-                .collect(),
-        ),
-    }
+    node.to_json().to_string()
 }

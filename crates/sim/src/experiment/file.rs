@@ -2,6 +2,7 @@
 
 use super::axis::{AxisFile, Raw};
 use super::plot::PlotFile;
+use super::promise::PromiseFile;
 use crate::scenario::tree::At;
 use crate::scenario::written::{Several, Table, Tried, Whole, record};
 
@@ -27,7 +28,12 @@ record! {
         vary: Tried<Table<AxisFile>>,
         /// What is measured, as in promises but without a comparison: "amplification(api)", "verdict".
         measure: Tried<Several<At<String>>>,
+        /// What is varied and what is measured in words for people: "amplification(api)": "attempts at the API per
+        /// call". Pictures and tables say these.
+        labels: Table<At<String>>,
         /// What is drawn. By default one plot of the first thing measured.
         plots: Vec<PlotFile>,
+        /// What must hold, and at which points; the exit code says whether it does.
+        expect: Vec<PromiseFile>,
     }
 }

@@ -3,17 +3,20 @@
 mod axis;
 mod file;
 mod plot;
+mod promise;
 
 use serde_json::{Value as Json, json};
 
-pub use axis::{Axis, Step};
+pub use axis::{Axis, COLUMNS, Step};
 pub use plot::{Heatmap, Line, Plot};
+pub use promise::Promise;
 
-use crate::expect::{self, Measure};
+use crate::expect::{self, Expectation, Measure};
+use crate::scenario::names::Names;
 use crate::scenario::problem::Problems;
 use crate::scenario::tree::{At, read};
-use crate::scenario::written::{Defs, Written};
-use crate::scenario::{Override, Scenario, Source, VERSION};
+use crate::scenario::written::{Defs, Entry, Table, Written, mend};
+use crate::scenario::{Override, Scenario, Source, VERSION, drop_unread};
 use file::ExperimentFile;
 
 /// More runs than this are a slip of the pen.
@@ -36,8 +39,11 @@ pub struct Experiment {
     pub axes: Vec<Axis>,
     /// What is drawn.
     pub plots: Vec<Plot>,
+    /// What must hold at which points.
+    pub promises: Vec<Promise>,
     model: At<String>,
     measures: Vec<At<String>>,
+    measure_labels: Vec<String>,
     source: String,
 }
 
@@ -55,11 +61,20 @@ pub struct Point {
 pub fn schema() -> Json {
     let mut defs = Defs::default();
     let root = ExperimentFile::schema(&mut defs);
+    let mut defs = defs.into_json();
+    let file = &mut defs["Experiment"];
+    file["properties"]["$schema"] = json!({
+        "description": "Where editors find this schema; not read.",
+        "type": "string",
+    });
+    file["patternProperties"] = json!({
+        "^x-": { "description": "Not read: a place for YAML anchors that others refer to." },
+    });
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "retrystorm experiment",
         "$ref": root["$ref"],
-        "$defs": defs.into_json(),
+        "$defs": defs,
     })
 }
 
@@ -68,14 +83,24 @@ pub fn schema() -> Json {
 /// # Errors
 /// Everything that is wrong with it, at once.
 pub fn load(source: &Source<'_>) -> Result<Experiment, Problems> {
+    match read_with_problems(source) {
+        (Some(experiment), problems) if problems.is_empty() => Ok(experiment),
+        (_, problems) => Err(problems),
+    }
+}
+
+/// Reads an experiment as far as it can be read, and says what is wrong with it: so that what is wrong with
+/// its points can be said as well.
+#[must_use]
+pub fn read_with_problems(source: &Source<'_>) -> (Option<Experiment>, Problems) {
     let mut problems = Problems::of(source.name);
     let root = read(source.text, source.format, 0, &mut problems);
-    let file = root.and_then(|root| ExperimentFile::decode(&root, &mut problems));
+    let file = root.and_then(|mut root| {
+        drop_unread(&mut root);
+        ExperimentFile::decode(&root, &mut problems)
+    });
     let experiment = file.and_then(|file| mean(file, source.name, &mut problems));
-    match experiment {
-        Some(experiment) if problems.is_empty() => Ok(experiment),
-        _ => Err(problems.sorted()),
-    }
+    (experiment, problems.sorted())
 }
 
 /// What is written means this; `None` only after a problem has been reported.
@@ -100,7 +125,7 @@ fn mean(file: ExperimentFile, source: &str, problems: &mut Problems) -> Option<E
         let name = entry.name.value.clone();
         let axis = entry.value.and_then(|values| {
             problems.within("vary", |problems| {
-                problems.within(&name, |problems| values.mean(&entry.name, problems))
+                problems.within(&name, |problems| values.mean(&entry.name, source, problems))
             })
         });
         axes.extend(axis);
@@ -119,11 +144,24 @@ fn mean(file: ExperimentFile, source: &str, problems: &mut Problems) -> Option<E
         .iter()
         .map(|measure| measure.value.as_str())
         .collect();
+    for (i, measure) in measures.iter().enumerate() {
+        if names[..i].contains(&names[i]) {
+            let message = format!("measure: `{}` is there twice", measure.value);
+            problems.report(measure.at, message);
+        }
+    }
     let plots = plot::mean(&file.plots, &axes, &names, problems);
+    let promises = promise::mean(file.expect, &axes, problems);
+    let measure_labels = labels(file.labels, &mut axes, &names, problems);
     Some(Experiment {
         question: file.question.0?,
         description: file.description.unwrap_or_default(),
-        set: file.set.0.into_iter().filter_map(axis::setting).collect(),
+        set: {
+            let settings = file.set.0.into_iter();
+            settings
+                .filter_map(|entry| axis::setting(entry, source))
+                .collect()
+        },
         seed: file.seed,
         replications: file.replications.0,
         plots: if plots.is_empty() {
@@ -132,10 +170,39 @@ fn mean(file: ExperimentFile, source: &str, problems: &mut Problems) -> Option<E
             plots
         },
         axes,
+        promises,
         model: file.model.0?,
         measures,
+        measure_labels,
         source: source.into(),
     })
+}
+
+/// Gives axes their labels, and returns those of the measures.
+fn labels(
+    written: Table<At<String>>,
+    axes: &mut [Axis],
+    measures: &[&str],
+    problems: &mut Problems,
+) -> Vec<String> {
+    let mut labels: Vec<String> = measures.iter().map(|name| (*name).into()).collect();
+    for Entry { name, value } in written.0 {
+        let Some(label) = value else { continue };
+        if let Some(axis) = axes.iter_mut().find(|axis| axis.name == name.value) {
+            axis.label = label.value;
+        } else if let Some(i) = measures.iter().position(|known| *known == name.value) {
+            labels[i] = label.value;
+        } else {
+            let known = axes.iter().map(|axis| axis.name.as_str());
+            let mend = mend(&name.value, known.chain(measures.iter().copied()));
+            let message = format!(
+                "labels: nothing is varied or measured under `{}`: {mend}",
+                name.value
+            );
+            problems.report(name.at, message);
+        }
+    }
+    labels
 }
 
 impl Experiment {
@@ -156,6 +223,41 @@ impl Experiment {
     /// What is measured, as written.
     pub fn measured(&self) -> impl Iterator<Item = &str> {
         self.measures.iter().map(|measure| measure.value.as_str())
+    }
+
+    /// What is measured in words for people.
+    pub fn measure_labels(&self) -> impl Iterator<Item = &str> {
+        self.measure_labels.iter().map(String::as_str)
+    }
+
+    /// The promises about the point with these steps, whose scenario this is, by their index.
+    ///
+    /// # Errors
+    /// Every promise that is wrong.
+    pub fn promises_at(
+        &self,
+        steps: &[usize],
+        scenario: &Scenario,
+    ) -> Result<Vec<(usize, Expectation)>, Problems> {
+        let mut problems = Problems::of(&self.source);
+        let mut meant = Vec::new();
+        for (i, promise) in self.promises.iter().enumerate() {
+            if !promise.is_about(steps) {
+                continue;
+            }
+            match expect::parse(&promise.holds, &Names::of(scenario), Some(&scenario.run)) {
+                Ok(expectation) => meant.push((i, expectation)),
+                Err(message) => {
+                    let message = format!("expect.{i}: {:?}: {message}", promise.holds);
+                    problems.report(promise.place, message);
+                }
+            }
+        }
+        if problems.is_empty() {
+            Ok(meant)
+        } else {
+            Err(problems)
+        }
     }
 
     /// What is measured in `scenario`.

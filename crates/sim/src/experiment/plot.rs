@@ -177,7 +177,7 @@ impl Names<'_> {
     }
 }
 
-fn find<'n>(
+pub(super) fn find<'n>(
     problems: &mut Problems,
     what: &str,
     name: &At<String>,

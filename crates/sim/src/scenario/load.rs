@@ -74,7 +74,7 @@ pub fn to_json(source: &Source<'_>) -> Result<Json, Problems> {
 }
 
 /// Takes off what is for editors and anchors only.
-fn drop_unread(root: &mut Node) {
+pub(crate) fn drop_unread(root: &mut Node) {
     if let Value::Map(entries) = &mut root.value {
         entries.retain(|(key, _)| key.value != "$schema" && !key.value.starts_with("x-"));
     }

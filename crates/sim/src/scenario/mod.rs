@@ -13,9 +13,10 @@ mod topology;
 pub(crate) mod tree;
 pub(crate) mod written;
 
+pub(crate) use load::drop_unread;
 pub use load::{Source, VERSION, load, schema, to_json};
 pub use model::Scenario;
-pub use overrides::Override;
+pub use overrides::{Override, Place};
 pub use problem::{Problem, Problems};
 pub use topology::Topology;
 pub use tree::Format;

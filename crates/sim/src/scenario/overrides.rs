@@ -13,19 +13,40 @@ pub struct Override {
     pub path: String,
     /// The value, as it would be written in YAML: `10s`, `{ poisson: 900/s }`.
     pub value: String,
+    /// Where it is written, if it is written in a file; problems with it are shown there.
+    pub place: Option<Place>,
+}
+
+/// A place in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// What problems call the file.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub col: u32,
 }
 
 impl Override {
+    /// One that is written in no file.
+    pub fn new(path: impl Into<String>, value: impl Into<String>) -> Override {
+        Override {
+            path: path.into(),
+            value: value.into(),
+            place: None,
+        }
+    }
+
     /// From `path=value`.
     ///
     /// # Errors
     /// What is wrong with it, in a sentence.
     pub fn parse(text: &str) -> Result<Override, String> {
         match text.split_once('=') {
-            Some((path, value)) if !path.trim().is_empty() => Ok(Override {
-                path: path.trim().into(),
-                value: value.trim().into(),
-            }),
+            Some((path, value)) if !path.trim().is_empty() => {
+                Ok(Override::new(path.trim(), value.trim()))
+            }
             _ => Err(format!(
                 "expected path=value, such as services.api.concurrency=20, got {text:?}"
             )),
@@ -40,15 +61,18 @@ pub(super) fn apply(
     schema: &Json,
     problems: &mut Problems,
 ) {
-    for Override { path, value } in overrides {
-        let source = problems.source(format!("--set {path}={value}"));
+    for Override {
+        path,
+        value,
+        place: written,
+    } in overrides
+    {
+        let typed = || format!("--set {path}={value}");
+        let source = problems.source(written.as_ref().map_or_else(typed, |p| p.file.clone()));
+        let (line, col) = written.as_ref().map_or((0, 0), |p| (p.line, p.col));
+        let at = Position { source, line, col };
         let Some(mut value) = read(value, Format::Yaml, source, problems) else {
             continue;
-        };
-        let at = Position {
-            source,
-            line: 0,
-            col: 0,
         };
         place(&mut value, at);
         let keys: Vec<&str> = path.split('.').collect();

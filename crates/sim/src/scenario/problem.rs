@@ -26,7 +26,8 @@ pub struct Problems {
 
 impl Problems {
     /// No problem yet with the text called `name`.
-    pub(crate) fn of(name: &str) -> Self {
+    #[must_use]
+    pub fn of(name: &str) -> Self {
         Problems {
             sources: vec![name.into()],
             ..Problems::default()
@@ -77,8 +78,30 @@ impl Problems {
         self.path.pop();
     }
 
+    /// Takes over the problems of `other` that are not among these: of the same text read again in other
+    /// circumstances.
+    pub fn absorb(&mut self, other: &Problems) {
+        for problem in &other.list {
+            let name = other.source_name(problem);
+            let known = self.sources.iter().position(|source| source == name);
+            let source = known.map_or_else(|| self.source(name.into()), |known| known as u32);
+            let at = Position {
+                source,
+                ..problem.at
+            };
+            let problem = Problem {
+                at,
+                message: problem.message.clone(),
+            };
+            if !self.list.contains(&problem) {
+                self.list.push(problem);
+            }
+        }
+    }
+
     /// The problems sorted by place.
-    pub(crate) fn sorted(mut self) -> Self {
+    #[must_use]
+    pub fn sorted(mut self) -> Self {
         self.list.sort_by_key(|problem| problem.at);
         self
     }
@@ -103,13 +126,18 @@ impl Problems {
     /// Where `problem` is: `file:line:col`, or the override that brought it in.
     #[must_use]
     pub fn place(&self, problem: &Problem) -> String {
-        let Position { source, line, col } = problem.at;
-        let name = self.sources.get(source as usize).map_or("", String::as_str);
+        let Position { line, col, .. } = problem.at;
+        let name = self.source_name(problem);
         if line == 0 {
             name.into()
         } else {
             format!("{name}:{line}:{col}")
         }
+    }
+
+    fn source_name(&self, problem: &Problem) -> &str {
+        let source = problem.at.source as usize;
+        self.sources.get(source).map_or("", String::as_str)
     }
 }
 

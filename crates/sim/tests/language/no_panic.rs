@@ -96,7 +96,7 @@ proptest! {
         piece in 0..PIECES.len(),
     ) {
         let source = Source { name: "x", text: SAMPLES[sample], format: Format::Yaml };
-        let change = Override { path, value: PIECES[piece].into() };
+        let change = Override::new(path, PIECES[piece]);
         let _ = load(&source, &[change], &mut fetch);
     }
 }

@@ -1,0 +1,94 @@
+//! Lines over a variable: one figure of an experiment, a line for each policy or size.
+
+use super::axis::Axis;
+use super::paint::text_width;
+use super::panel::{Panel, Series};
+use super::picture::{Picture, Stroke};
+use super::sheet::{Heading, sheet};
+use super::theme;
+
+/// With more points than this, a mark at each is noise.
+const MARKED_MAX: usize = 24;
+/// Names at the right take no more than this.
+const NAMES_MAX: f64 = 330.0;
+
+/// What is drawn.
+#[derive(Clone, Debug)]
+pub struct Lines {
+    /// What is written around it.
+    pub heading: Heading,
+    /// What is varied.
+    pub x: Axis,
+    /// What is measured.
+    pub y: Axis,
+    /// The lines, with their names.
+    pub lines: Vec<Series>,
+    /// Whether what is between two values of x means anything; names have nothing between them.
+    pub connected: bool,
+}
+
+impl Lines {
+    /// The picture.
+    #[must_use]
+    pub fn draw(&self) -> Picture {
+        let (mut picture, space) = sheet(&self.heading);
+        let widest = |texts: &mut dyn Iterator<Item = f64>| texts.fold(0.0, f64::max);
+        let names = widest(&mut self.lines.iter().map(|line| {
+            let name = text_width(&line.name, theme::LABEL, true);
+            name.max(text_width(&line.note, theme::TICK, false))
+        }));
+        let ticks = widest(
+            &mut self
+                .y
+                .ticks
+                .iter()
+                .map(|(_, t)| text_width(t, theme::TICK, false)),
+        );
+        let panel = Panel {
+            left: space.left + ticks.max(32.0) + 16.0,
+            right: space.right - (names * 1.08).clamp(20.0, NAMES_MAX) - 16.0,
+            top: space.top + 34.0,
+            bottom: space.bottom - 52.0,
+            x: self.x.clone(),
+            y: self.y.clone(),
+        };
+        panel.axes(&mut picture);
+        let shown: Vec<&Series> = self
+            .lines
+            .iter()
+            .filter(|line| line.points.iter().any(|p| p.mean.is_some()))
+            .collect();
+        if shown.is_empty() {
+            panel.no_data(&mut picture, "nothing could be measured at any point");
+        }
+        for line in &shown {
+            if self.connected {
+                panel.series(&mut picture, line);
+            }
+            self.mark(&panel, &mut picture, line);
+        }
+        panel.names(&mut picture, &shown);
+        picture
+    }
+
+    /// A dot at each point; where lines are not connected, a whisker for the spread.
+    fn mark(&self, panel: &Panel, picture: &mut Picture, line: &Series) {
+        if self.connected && line.points.len() > MARKED_MAX {
+            return;
+        }
+        for point in &line.points {
+            let Some(mean) = point.mean else { continue };
+            let (x, y) = panel.at((point.x, mean));
+            let (_, low) = panel.at((point.x, point.low));
+            let (_, high) = panel.at((point.x, point.high));
+            if !self.connected && low - high > 2.0 {
+                let stroke = Stroke::solid(line.colour, 1.6);
+                picture.line(stroke, [(x, low), (x, high)]);
+                for end in [low, high] {
+                    picture.line(stroke, [(x - 6.0, end), (x + 6.0, end)]);
+                }
+            }
+            picture.dot(line.colour, (x, y), if self.connected { 3.6 } else { 6.0 });
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The output folder of a sweep.
+
+use std::path::Path;
+
+use super::manifest::{self, Making};
+use super::plan::Plan;
+use super::results::Results;
+use super::{csv, json, picture};
+use crate::error::Error;
+use crate::plot::paint::{png, svg};
+use crate::replicate;
+use crate::report::file;
+
+/// Files of the folder, with their meaning.
+pub const FILES: [(&str, &str); 6] = [
+    (
+        "results.csv",
+        "Every value: one row per point, replication and measure, what was varied first.",
+    ),
+    (
+        "summary.csv",
+        "Means and intervals: one row per point and measure.",
+    ),
+    (
+        "summary.json",
+        "The question, what was varied and measured, every point, the promises.",
+    ),
+    (
+        "plots/MEASURE.svg, .png",
+        "What the experiment says is to be drawn, by what is measured: `amplification(api)` goes to \
+         `plots/amplification--api.svg`.",
+    ),
+    (
+        "manifest.json",
+        "How the results were made: command, inputs, the day.",
+    ),
+    (
+        super::journal::NAME,
+        "Only while a sweep runs or after it was interrupted: the runs that have ended. The same command goes on \
+         from there.",
+    ),
+];
+
+/// Writes everything below `folder` and returns the names of what was written; the manifest comes last.
+///
+/// # Errors
+/// [`Error::Io`]; [`Error::Usage`] when the system does not give as many threads.
+pub fn write(
+    folder: &Path,
+    plan: &Plan,
+    results: &Results,
+    making: &Making<'_>,
+    plots: bool,
+) -> Result<Vec<String>, Error> {
+    file::folder(folder)?;
+    let mut names = Vec::new();
+    let mut put = |name: String, bytes: &[u8]| -> Result<(), Error> {
+        file::write(&folder.join(&name), bytes)?;
+        names.push(name);
+        Ok(())
+    };
+    put("results.csv".into(), csv::results(plan, results).as_bytes())?;
+    put("summary.csv".into(), csv::summary(plan, results).as_bytes())?;
+    put(
+        "summary.json".into(),
+        json::summary(plan, results).as_bytes(),
+    )?;
+    if plots && !plan.experiment.plots.is_empty() {
+        file::folder(&folder.join("plots"))?;
+        let pictures = replicate::on_threads(making.jobs, &plan.experiment.plots, |plot| {
+            let picture = picture::draw(plan, results, plot);
+            (svg(&picture), png(&picture, 1))
+        })?;
+        for (name, (svg, png)) in picture::names(plan).into_iter().zip(pictures) {
+            put(format!("plots/{name}.svg"), svg.as_bytes())?;
+            put(format!("plots/{name}.png"), &png)?;
+        }
+    }
+    let manifest = manifest::manifest(plan, results, making, &names);
+    file::write(&folder.join("manifest.json"), manifest.as_bytes())?;
+    names.push("manifest.json".into());
+    Ok(names)
+}
