@@ -9,6 +9,7 @@ use retrystorm::error::exit;
 use retrystorm::figure::{Declared, Scope};
 use retrystorm::report::{csv, folder, json, manifest};
 use retrystorm::story;
+use retrystorm::sweep;
 
 use crate::program::Folder;
 
@@ -38,17 +39,19 @@ fn the_page_on_output_is_complete() {
 }
 
 #[test]
-fn the_schema_in_the_repository_is_what_the_program_prints() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("schema/scenario.json");
-    let now = Folder::new().run("schema").ended(0).stdout;
-    if env::var_os(WRITE).is_some() {
-        fs::write(&path, &now).expect("writable");
+fn the_schemas_in_the_repository_are_what_the_program_prints() {
+    for of in ["scenario", "experiment"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("schema/{of}.json"));
+        let now = Folder::new().run(&format!("schema {of}")).ended(0).stdout;
+        if env::var_os(WRITE).is_some() {
+            fs::write(&path, &now).expect("writable");
+        }
+        let then = fs::read_to_string(&path).expect("the schema is there");
+        assert!(
+            now == then,
+            "schema/{of}.json is not up to date; {WRITE}=1 cargo test --test main docs"
+        );
     }
-    let then = fs::read_to_string(&path).expect("the schema is there");
-    assert!(
-        now == then,
-        "schema/scenario.json is not up to date; {WRITE}=1 cargo test --test main docs"
-    );
 }
 
 /// `page` with `table` between the marks that say `name`.
@@ -104,6 +107,27 @@ fn tables() -> Vec<(&'static str, String)> {
         ("columns of windows.csv", columns(&csv::WINDOW_KEYS)),
         ("figures of a window", figures(Scope::window)),
         ("keys of manifest.json", keys(&manifest::KEYS)),
+        (
+            "files of a sweep",
+            two_columns(
+                ["file", "what it holds"],
+                sweep::folder::FILES.iter().copied(),
+            ),
+        ),
+        (
+            "columns of results.csv of a sweep",
+            columns(&sweep::csv::RESULT_KEYS),
+        ),
+        (
+            "columns of summary.csv of a sweep",
+            columns(&sweep::csv::SUMMARY_KEYS),
+        ),
+        ("keys of summary.json of a sweep", keys(&sweep::json::KEYS)),
+        ("keys of a point", keys(&sweep::json::POINT_KEYS)),
+        (
+            "keys of manifest.json of a sweep",
+            keys(&sweep::manifest::KEYS),
+        ),
     ]
 }
 

@@ -5,5 +5,6 @@ mod cli;
 mod docs;
 mod gallery;
 mod program;
+mod sweep;
 mod theory;
 mod tidy;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use retrystorm::input::Input;
 use retrystorm::shipped::{self, Folder};
+use retrystorm::sweep::plan::{Asked, Plan};
 
 /// A file is read in one sitting: so much code, before its unit tests begin.
 const LINES_MAX: usize = 400;
@@ -136,4 +137,25 @@ fn every_model_that_comes_with_the_program_is_right_and_says_what_it_is() {
             "{path} promises nothing"
         );
     }
+}
+
+#[test]
+fn every_experiment_that_comes_with_the_program_is_right_and_says_what_it_is() {
+    let mut experiments = 0;
+    for (name, path, text) in shipped::all(Folder::Experiments) {
+        let input = Input::open(Path::new(name), Folder::Experiments).expect("found by name");
+        let plan = Plan::of(&input, Asked::default(), 1);
+        let plan = plan.unwrap_or_else(|problems| panic!("{path}:\n{problems}"));
+        assert!(text.starts_with('#'), "{path} begins with no comment");
+        assert!(text.contains("$schema"), "{path} names no schema");
+        let experiment = &plan.experiment;
+        assert!(!experiment.promises.is_empty(), "{path} promises nothing");
+        assert!(!experiment.plots.is_empty(), "{path} draws nothing");
+        for axis in plan.axes() {
+            let named = axis.label != axis.name || !axis.name.contains('.');
+            assert!(named, "{path}: {} has no label for people", axis.name);
+        }
+        experiments += 1;
+    }
+    assert!(experiments >= 5, "only {experiments} experiments");
 }

@@ -141,7 +141,7 @@ impl View<'_> {
                 .into_iter()
                 .chain([deadline])
             {
-                for line in crate::report::terminal::wrapped(&line, 94) {
+                for line in crate::report::table::wrapped(&line, 94) {
                     let _ = writeln!(out, "      {line}");
                 }
             }

@@ -9,7 +9,7 @@ pub enum Align {
     Point,
 }
 
-/// A table of text.
+/// A table of text. Names of columns may have several lines.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     header: Vec<(String, Align)>,
@@ -56,6 +56,22 @@ impl Table {
         self
     }
 
+    /// With names of columns broken into lines of at most `columns` characters, where there is a blank.
+    #[must_use]
+    pub fn with_narrow_names(mut self, columns: usize) -> Table {
+        for (name, _) in &mut self.header {
+            *name = wrapped(name, columns).join("\n");
+        }
+        self
+    }
+
+    /// How many of its lines are names of columns.
+    #[must_use]
+    pub fn header_height(&self) -> usize {
+        let heights = self.header.iter().map(|(name, _)| name.lines().count());
+        heights.max().unwrap_or(0).max(1)
+    }
+
     /// Header and rows as lines, without trailing blanks.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
@@ -64,7 +80,9 @@ impl Table {
             let cells: Vec<&str> = columns.iter().map(|column| column[row].as_str()).collect();
             cells.join("  ").trim_end().to_string()
         };
-        (0..=self.rows.len()).map(line).collect()
+        (0..self.header_height() + self.rows.len())
+            .map(line)
+            .collect()
     }
 
     /// Header and cells of column `i`, equally wide.
@@ -85,7 +103,9 @@ impl Table {
             .collect();
         let before = split.iter().map(|(b, _)| width(b)).max().unwrap_or(0);
         let after = split.iter().map(|(_, a)| width(a)).max().unwrap_or(0);
-        let all = (before + after).max(width(name));
+        let names: Vec<&str> = name.lines().collect();
+        let widest = names.iter().map(|line| width(line)).max().unwrap_or(0);
+        let all = (before + after).max(widest);
         let body = split.iter().map(|(b, a)| {
             let cell = format!(
                 "{}{b}{a}{}",
@@ -94,7 +114,10 @@ impl Table {
             );
             justified(&cell, all, *align)
         });
-        std::iter::once(justified(name, all, *align))
+        let above = self.header_height() - names.len();
+        let names = std::iter::repeat_n("", above).chain(names);
+        names
+            .map(|name| justified(name, all, *align))
             .chain(body)
             .collect()
     }
@@ -116,6 +139,22 @@ fn justified(text: &str, to: usize, align: Align) -> String {
     } else {
         format!("{fill}{text}")
     }
+}
+
+/// `text` in lines of at most `columns` characters, cut between words.
+#[must_use]
+pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if width(line) + 1 + width(word) <= columns => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.into()),
+        }
+    }
+    lines
 }
 
 fn blanks(n: usize) -> String {
@@ -147,6 +186,18 @@ mod tests {
                 "cron     0.5"
             ]
         );
+    }
+
+    #[test]
+    fn long_names_stand_in_several_lines() {
+        let mut table = Table::new([("name", Align::Left), ("calls that end well", Align::Point)]);
+        table.row(["web".into(), "9.5".into()]);
+        let table = table.with_narrow_names(10);
+        assert_eq!(
+            table.lines(),
+            ["      calls that", "name    end well", "web          9.5"]
+        );
+        assert_eq!(table.header_height(), 2);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::Report;
 use super::sparkline::{marks, sparkline};
 use super::style::Style;
 use super::summary::Row;
-use super::table::{Align, Table, width};
+use super::table::{Align, Table, width, wrapped};
 use crate::figure::column::Unit;
 use crate::figure::{Scope, busiest_service, top_calls, top_edges};
 use crate::number;
@@ -368,22 +368,6 @@ fn cut(name: &str, to: usize) -> String {
         return name.into();
     }
     name.chars().take(to - 1).chain(['…']).collect()
-}
-
-/// `text` in lines of at most `columns` characters, cut between words.
-#[must_use]
-pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if width(line) + 1 + width(word) <= columns => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.into()),
-        }
-    }
-    lines
 }
 
 #[cfg(test)]

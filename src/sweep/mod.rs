@@ -6,10 +6,13 @@
 pub mod csv;
 pub mod execute;
 pub mod folder;
+mod grid;
 pub mod journal;
 pub mod json;
 pub mod manifest;
+mod map;
 pub mod picture;
 pub mod plan;
 pub mod results;
 pub mod terminal;
+pub mod wording;

@@ -1,44 +1,20 @@
 //! The plots of an experiment.
 
-use sim::expect::{Metric, Unit};
-use sim::experiment::{Axis as Varied, Heatmap as MapAsked, Line as LineAsked, Plot, Step};
+use sim::experiment::{Axis as Varied, Line as LineAsked, Plot};
 use sim::verdict::Verdict;
 
 use super::plan::Plan;
-use super::results::{Finding, Results, Tally, unit};
+use super::results::{Finding, Results, unit};
+use super::wording::{VERDICTS, axis_value, model_name, rank, setup, step_name, titled, unsaid};
 use crate::figure::column;
 use crate::number;
-use crate::plot::axis::{Axis, Scale};
-use crate::plot::heatmap::{Cell, HeatMap, Legend};
+use crate::plot::axis::Axis;
 use crate::plot::lines::Lines;
 use crate::plot::panel::{Series, Spread};
 use crate::plot::picture::Picture;
 use crate::plot::sheet::Heading;
 use crate::plot::theme::{self, Colour};
 use crate::report::file::slug;
-
-/// Verdicts from best to worst: index in [`Verdict::NAMES`], colour, what it means.
-pub const VERDICTS: [(usize, Colour, &str); 4] = [
-    (
-        Verdict::Healthy.index(),
-        Colour(0x4D_B89A),
-        "goodput never dips",
-    ),
-    (2, theme::NEUTRAL, "comes back by itself"),
-    (
-        Verdict::Degraded.index(),
-        theme::QUEUE,
-        "not well, no trigger to blame",
-    ),
-    (
-        Verdict::Metastable.index(),
-        theme::ATTEMPTS,
-        "down for good, trigger gone",
-    ),
-];
-
-/// A number scale is logarithmic from this ratio between its ends on.
-const LOG_FROM: f64 = 40.0;
 
 /// The plots with the names of their files.
 #[must_use]
@@ -72,13 +48,13 @@ pub fn draw(plan: &Plan, results: &Results, plot: &Plot) -> Picture {
 }
 
 #[derive(Clone, Copy)]
-struct Drawing<'a> {
-    plan: &'a Plan,
-    results: &'a Results,
+pub(super) struct Drawing<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) results: &'a Results,
 }
 
 impl Drawing<'_> {
-    fn heading(self, title: Option<&String>, note: &str) -> Heading {
+    pub(super) fn heading(self, title: Option<&String>, note: &str) -> Heading {
         let plan = self.plan;
         let version = env!("CARGO_PKG_VERSION");
         let setup = setup(plan, self.results);
@@ -90,7 +66,7 @@ impl Drawing<'_> {
     }
 
     /// The point at these steps of two axes; there are no others, or each has one step.
-    fn spot(self, at: &[(usize, usize)]) -> usize {
+    pub(super) fn spot(self, at: &[(usize, usize)]) -> usize {
         let mut index = 0;
         for (i, axis) in self.plan.axes().iter().enumerate() {
             let step = at
@@ -181,163 +157,10 @@ impl Drawing<'_> {
             }
         }
     }
-
-    fn map(self, asked: &MapAsked) -> HeatMap {
-        let axes = self.plan.axes();
-        let (x, y) = (&axes[asked.x], &axes[asked.y]);
-        let columns = 0..x.steps.len();
-        let found: Vec<Vec<Option<Finding>>> = (0..y.steps.len())
-            .map(|row| {
-                let at = |column| self.spot(&[(asked.x, column), (asked.y, row)]);
-                let found = |column| self.results.finding(self.plan, at(column), asked.value);
-                columns.clone().map(found).collect()
-            })
-            .collect();
-        let metric = self.plan.measures[asked.value].metric;
-        let (cells, legend) = match unit(metric) {
-            None => (self.verdicts(&found, asked), verdict_legend(&found)),
-            Some(unit) => {
-                let label = self.plan.experiment.measure_labels().nth(asked.value);
-                let scale = ColourScale::over(&found, unit);
-                let cells = found
-                    .iter()
-                    .map(|row| row.iter().map(|f| scale.cell(f)).collect());
-                (cells.collect(), scale.legend(label.unwrap_or_default()))
-            }
-        };
-        let names = |axis: &Varied| (0..axis.steps.len()).map(|i| step_name(axis, i)).collect();
-        let note = match (unit(metric), self.plan.replications) {
-            (_, 1) => String::new(),
-            (None, _) => " · colour: the verdict most of them got".into(),
-            (Some(_), _) => " · colour: their mean".into(),
-        };
-        HeatMap {
-            heading: self.heading(asked.title.as_ref(), &note),
-            x: (titled(&x.label, x.unit.and_then(shown_as)), names(x)),
-            y: (titled(&y.label, y.unit.and_then(shown_as)), names(y)),
-            cells,
-            legend,
-        }
-    }
-
-    /// Cells of verdicts say how long recovery took, if that is measured too, or how many of the
-    /// replications agree, if not all do.
-    fn verdicts(self, found: &[Vec<Option<Finding>>], asked: &MapAsked) -> Vec<Vec<Cell>> {
-        let recovery = self
-            .plan
-            .measures
-            .iter()
-            .position(|m| m.metric == Metric::RecoveryTime);
-        let cell = |row: usize, column: usize, found: &Option<Finding>| {
-            let Some(Finding::Verdict(tally)) = found else {
-                return Cell::default();
-            };
-            let spot = self.spot(&[(asked.x, column), (asked.y, row)]);
-            let runs = self.results.ended(spot).count();
-            let recovered = (Verdict::NAMES[tally.verdict] == "recovered").then_some(recovery);
-            let label = match recovered
-                .flatten()
-                .map(|m| self.results.finding(self.plan, spot, m))
-            {
-                _ if tally.votes < runs => format!("{}/{runs}", tally.votes),
-                Some(Some(Finding::Number(time))) => time.mean.map_or_else(String::new, short_time),
-                _ => String::new(),
-            };
-            Cell {
-                colour: Some(VERDICTS[rank(*tally)].1),
-                label,
-                side: Some(rank(*tally) >= 2),
-            }
-        };
-        let rows = found.iter().enumerate();
-        rows.map(|(row, cells)| {
-            let cells = cells.iter().enumerate();
-            cells
-                .map(|(column, found)| cell(row, column, found))
-                .collect()
-        })
-        .collect()
-    }
-}
-
-/// Points, replications, seeds and time in a few words.
-#[must_use]
-pub fn setup(plan: &Plan, results: &Results) -> String {
-    let mut words = vec![match (plan.spots.len(), plan.replications) {
-        (1, n) => format!("1 point × {n}"),
-        (points, 1) => format!("{points} points"),
-        (points, n) => format!("{points} points × {n} replications"),
-    }];
-    let first = plan.spots.first().map_or(0, |spot| spot.seed);
-    if plan.spots.iter().all(|spot| spot.seed == first) {
-        words.push(match plan.replications {
-            1 => format!("seed {first}"),
-            n => format!("seeds {first} to {}", first.wrapping_add(u64::from(n) - 1)),
-        });
-    }
-    if let Some(duration) = plan.duration {
-        words.push(format!("{} simulated each", number::duration(duration)));
-    }
-    if !results.complete() {
-        let (done, all) = (results.count(), plan.runs().count());
-        words.push(format!("INCOMPLETE: {done} of {all} runs"));
-    }
-    words.join(" · ")
-}
-
-/// The name of the model without folder and suffix.
-#[must_use]
-pub fn model_name(plan: &Plan) -> &str {
-    let file = plan.model().rsplit(['/', '\\']).next().unwrap_or_default();
-    file.rsplit_once('.').map_or(file, |(name, _)| name)
-}
-
-/// A step as people read it: numbers without their unit's spelling in the language.
-#[must_use]
-pub fn step_name(axis: &Varied, step: usize) -> String {
-    let Step { label, number, .. } = &axis.steps[step];
-    match (axis.unit, number) {
-        (Some(unit), Some(value)) => axis_value(unit, *value),
-        _ => label.clone(),
-    }
-}
-
-/// The place of a verdict from best to worst.
-#[must_use]
-pub fn rank(tally: Tally) -> usize {
-    let known = VERDICTS
-        .iter()
-        .position(|(index, ..)| *index == tally.verdict);
-    known.unwrap_or(VERDICTS.len() - 1)
-}
-
-fn axis_value(unit: Unit, value: f64) -> String {
-    match unit {
-        Unit::Share => number::share(value),
-        Unit::Time => number::duration(value),
-        Unit::Rate | Unit::Count | Unit::Factor | Unit::Verdict => number::prefixed(value),
-    }
-}
-
-const fn shown_as(unit: Unit) -> Option<column::Unit> {
-    match unit {
-        Unit::Rate => Some(column::Unit::PerSecond),
-        _ => None,
-    }
-}
-
-/// A label with its unit, where the numbers beside it do not say it themselves.
-fn titled(label: &str, unit: Option<column::Unit>) -> String {
-    match unit {
-        Some(column::Unit::PerSecond) if !label.contains("per second") => {
-            format!("{label} (per second)")
-        }
-        _ => label.into(),
-    }
 }
 
 fn horizontal(axis: &Varied, log: bool) -> Axis {
-    let title = titled(&axis.label, axis.unit.and_then(shown_as));
+    let title = titled(&axis.label, axis.unit.and_then(unsaid));
     let Some(unit) = axis.unit else {
         return Axis::names(title, axis.steps.iter().map(|step| step.label.as_str()));
     };
@@ -345,7 +168,7 @@ fn horizontal(axis: &Varied, log: bool) -> Axis {
     let min = values().fold(f64::INFINITY, f64::min);
     let max = values().fold(f64::NEG_INFINITY, f64::max);
     let plain = if log && min > 0.0 {
-        Axis::decades(title, min, max)
+        Axis::decades(title + " (log)", min, max)
     } else {
         let from = if min > 0.0 && min < max / 5.0 {
             0.0
@@ -375,101 +198,4 @@ fn vertical(title: String, unit: Option<column::Unit>, min: f64, max: f64, log: 
             })
         }
     }
-}
-
-/// Colours for numbers.
-struct ColourScale {
-    axis: Axis,
-    unit: column::Unit,
-}
-
-impl ColourScale {
-    fn over(found: &[Vec<Option<Finding>>], unit: column::Unit) -> ColourScale {
-        let means = || found.iter().flatten().filter_map(mean);
-        let max = means().fold(0.0, f64::max);
-        let min = means().fold(max, f64::min);
-        let axis = if min > 0.0 && max / min >= LOG_FROM {
-            match unit {
-                column::Unit::Factor => Axis::doublings("", min, max),
-                _ => Axis::decades("", min, max),
-            }
-        } else {
-            Axis::from_zero("", max, 5)
-        };
-        ColourScale { axis, unit }
-    }
-
-    fn cell(&self, found: &Option<Finding>) -> Cell {
-        match found.as_ref().and_then(|found| mean(&Some(*found))) {
-            None => Cell {
-                label: "–".into(),
-                ..Cell::default()
-            },
-            Some(value) => Cell {
-                colour: Some(theme::viridis(self.axis.position(value))),
-                label: self.words(value),
-                side: None,
-            },
-        }
-    }
-
-    fn words(&self, value: f64) -> String {
-        match self.unit {
-            column::Unit::PerSecond | column::Unit::Count => number::prefixed(value),
-            column::Unit::Seconds => short_time(value),
-            unit => unit.human(value),
-        }
-    }
-
-    fn legend(&self, label: &str) -> Legend {
-        let log = if self.axis.scale == Scale::Log {
-            " (log)"
-        } else {
-            ""
-        };
-        let ticks = self.axis.ticks.iter();
-        let ticks = ticks.map(|(value, _)| (self.axis.position(*value), self.words(*value)));
-        Legend::Scale {
-            title: titled(label, Some(self.unit)) + log,
-            ticks: ticks.collect(),
-        }
-    }
-}
-
-fn mean(found: &Option<Finding>) -> Option<f64> {
-    match found {
-        Some(Finding::Number(estimate)) => estimate.mean,
-        _ => None,
-    }
-}
-
-/// A duration in so few characters that it fits into a cell.
-fn short_time(seconds: f64) -> String {
-    match seconds {
-        0.0 => "0 s".into(),
-        s if s >= 9.95 && s < 119.5 => format!("{s:.0} s"),
-        s if s >= 119.5 && s < 7200.0 => format!("{:.0} min", s / 60.0),
-        s if s >= 0.095 && s < 9.95 => format!("{} s", number::plain((s * 10.0).round() / 10.0)),
-        s => number::duration(s),
-    }
-}
-
-/// The verdicts that occur, with the share of points that got them.
-fn verdict_legend(found: &[Vec<Option<Finding>>]) -> Legend {
-    let classes = VERDICTS
-        .iter()
-        .enumerate()
-        .map(|(place, (index, colour, note))| {
-            let got =
-                |f: &&Option<Finding>| matches!(f, Some(Finding::Verdict(t)) if rank(*t) == place);
-            let points = found.iter().flatten().filter(got).count();
-            let name = Verdict::NAMES[*index].to_string();
-            (points, (*colour, name, (*note).to_string()))
-        });
-    Legend::Flat(
-        classes
-            .filter(|(points, _)| *points > 0)
-            .map(|(_, c)| c)
-            .collect(),
-    )
 }

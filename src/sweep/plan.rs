@@ -76,11 +76,10 @@ impl Plan {
         };
         let model = match input.open_named(experiment.model(), Folder::Models) {
             Ok(model) => model,
-            Err(Error::Usage(message)) => {
-                problems.absorb(&experiment.wrong_model(&message));
+            Err(error) => {
+                problems.absorb(&experiment.wrong_model(&error.to_string()));
                 return Err(Error::Scenario(problems.sorted()));
             }
-            Err(error) => return Err(error),
         };
         refuse_varied(&experiment, asked.overrides)?;
         let points = experiment.points();
@@ -95,7 +94,7 @@ impl Plan {
             Some(check(&experiment, &model, asked, &point.steps, overrides))
         })?;
         let mut spots = Vec::with_capacity(points.len());
-        let mut first: Option<(Vec<Measure>, Vec<(String, String)>)> = None;
+        let mut first = None;
         let mut durations = Vec::new();
         for checked in checked {
             match checked.ok_or(Error::Interrupted)? {

@@ -197,7 +197,10 @@ impl<'s> Walk<'s> {
         let possible = schemas
             .iter()
             .flat_map(|schema| schema["properties"].as_object().into_iter().flatten())
-            .map(|(key, _)| key.as_str());
+            .map(|(key, _)| key.as_str())
+            .filter(|key| {
+                *key != "$schema" && !entries.iter().any(|(known, _)| known.value == *key)
+            });
         let what = if named { "no name" } else { "no key" };
         Err(format!(
             "`{here}` has {what} `{key}`: {}",

@@ -1,0 +1,183 @@
+//! The heat maps of an experiment.
+
+use sim::expect::Metric;
+use sim::experiment::{Axis as Varied, Heatmap as Asked};
+use sim::verdict::Verdict;
+
+use super::picture::Drawing;
+use super::results::{Finding, unit};
+use super::wording::{VERDICTS, rank, short_time, step_name, titled, unsaid};
+use crate::figure::column;
+use crate::number;
+use crate::plot::axis::{Axis, Scale};
+use crate::plot::heatmap::{Cell, HeatMap, Legend};
+use crate::plot::theme;
+
+/// A number scale is logarithmic from this ratio between its ends on.
+const LOG_FROM: f64 = 40.0;
+
+impl Drawing<'_> {
+    /// A map over two axes.
+    pub(super) fn map(self, asked: &Asked) -> HeatMap {
+        let axes = self.plan.axes();
+        let (x, y) = (&axes[asked.x], &axes[asked.y]);
+        let columns = 0..x.steps.len();
+        let found: Vec<Vec<Option<Finding>>> = (0..y.steps.len())
+            .map(|row| {
+                let at = |column| self.spot(&[(asked.x, column), (asked.y, row)]);
+                let found = |column| self.results.finding(self.plan, at(column), asked.value);
+                columns.clone().map(found).collect()
+            })
+            .collect();
+        let metric = self.plan.measures[asked.value].metric;
+        let (cells, legend) = match unit(metric) {
+            None => (self.verdicts(&found, asked), verdict_legend(&found)),
+            Some(unit) => {
+                let label = self.plan.experiment.measure_labels().nth(asked.value);
+                let scale = ColourScale::over(&found, unit);
+                let cells = found
+                    .iter()
+                    .map(|row| row.iter().map(|f| scale.cell(f)).collect());
+                (cells.collect(), scale.legend(label.unwrap_or_default()))
+            }
+        };
+        let names = |axis: &Varied| (0..axis.steps.len()).map(|i| step_name(axis, i)).collect();
+        let note = match (unit(metric), self.plan.replications) {
+            (_, 1) => String::new(),
+            (None, _) => " · colour: the verdict most of them got".into(),
+            (Some(_), _) => " · colour: their mean".into(),
+        };
+        HeatMap {
+            heading: self.heading(asked.title.as_ref(), &note),
+            x: (titled(&x.label, x.unit.and_then(unsaid)), names(x)),
+            y: (titled(&y.label, y.unit.and_then(unsaid)), names(y)),
+            cells,
+            legend,
+        }
+    }
+
+    /// Cells of verdicts say how long recovery took, if that is measured too, or how many of the
+    /// replications agree, if not all do.
+    fn verdicts(self, found: &[Vec<Option<Finding>>], asked: &Asked) -> Vec<Vec<Cell>> {
+        let recovery = self
+            .plan
+            .measures
+            .iter()
+            .position(|m| m.metric == Metric::RecoveryTime);
+        let cell = |row: usize, column: usize, found: &Option<Finding>| {
+            let Some(Finding::Verdict(tally)) = found else {
+                return Cell::default();
+            };
+            let spot = self.spot(&[(asked.x, column), (asked.y, row)]);
+            let runs = self.results.ended(spot).count();
+            let recovered = (Verdict::NAMES[tally.verdict] == "recovered").then_some(recovery);
+            let label = match recovered
+                .flatten()
+                .map(|m| self.results.finding(self.plan, spot, m))
+            {
+                _ if tally.votes < runs => format!("{}/{runs}", tally.votes),
+                Some(Some(Finding::Number(time))) => time.mean.map_or_else(String::new, short_time),
+                _ => String::new(),
+            };
+            Cell {
+                colour: Some(VERDICTS[rank(*tally)].1),
+                label,
+                side: Some(rank(*tally) >= 2),
+            }
+        };
+        let rows = found.iter().enumerate();
+        rows.map(|(row, cells)| {
+            let cells = cells.iter().enumerate();
+            cells
+                .map(|(column, found)| cell(row, column, found))
+                .collect()
+        })
+        .collect()
+    }
+}
+
+/// Colours for numbers.
+struct ColourScale {
+    axis: Axis,
+    unit: column::Unit,
+}
+
+impl ColourScale {
+    fn over(found: &[Vec<Option<Finding>>], unit: column::Unit) -> ColourScale {
+        let means = || found.iter().flatten().filter_map(mean);
+        let max = means().fold(0.0, f64::max);
+        let min = means().fold(max, f64::min);
+        let axis = if min > 0.0 && max / min >= LOG_FROM {
+            match unit {
+                column::Unit::Factor => Axis::doublings("", min, max),
+                _ => Axis::decades("", min, max),
+            }
+        } else {
+            Axis::from_zero("", max, 5)
+        };
+        ColourScale { axis, unit }
+    }
+
+    fn cell(&self, found: &Option<Finding>) -> Cell {
+        match found.as_ref().and_then(|found| mean(&Some(*found))) {
+            None => Cell {
+                label: "–".into(),
+                ..Cell::default()
+            },
+            Some(value) => Cell {
+                colour: Some(theme::viridis(self.axis.position(value))),
+                label: self.words(value),
+                side: None,
+            },
+        }
+    }
+
+    fn words(&self, value: f64) -> String {
+        match self.unit {
+            column::Unit::PerSecond | column::Unit::Count => number::prefixed(value),
+            column::Unit::Seconds => short_time(value),
+            unit => unit.human(value),
+        }
+    }
+
+    fn legend(&self, label: &str) -> Legend {
+        let log = if self.axis.scale == Scale::Log {
+            " (log)"
+        } else {
+            ""
+        };
+        let ticks = self.axis.ticks.iter();
+        let ticks = ticks.map(|(value, _)| (self.axis.position(*value), self.words(*value)));
+        Legend::Scale {
+            title: titled(label, Some(self.unit)) + log,
+            ticks: ticks.collect(),
+        }
+    }
+}
+
+fn mean(found: &Option<Finding>) -> Option<f64> {
+    match found {
+        Some(Finding::Number(estimate)) => estimate.mean,
+        _ => None,
+    }
+}
+
+/// The verdicts that occur, with the share of points that got them.
+fn verdict_legend(found: &[Vec<Option<Finding>>]) -> Legend {
+    let classes = VERDICTS
+        .iter()
+        .enumerate()
+        .map(|(place, (index, colour, note))| {
+            let got =
+                |f: &&Option<Finding>| matches!(f, Some(Finding::Verdict(t)) if rank(*t) == place);
+            let points = found.iter().flatten().filter(got).count();
+            let name = Verdict::NAMES[*index].to_string();
+            (points, (*colour, name, (*note).to_string()))
+        });
+    Legend::Flat(
+        classes
+            .filter(|(points, _)| *points > 0)
+            .map(|(_, c)| c)
+            .collect(),
+    )
+}

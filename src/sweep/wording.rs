@@ -1,0 +1,153 @@
+//! How the things of an experiment are called in pictures and tables.
+
+use sim::expect::Unit;
+use sim::experiment::{Axis, Step};
+use sim::verdict::Verdict;
+
+use super::plan::Plan;
+use super::results::{Results, Tally};
+use crate::figure::column;
+use crate::number;
+use crate::plot::theme::{self, Colour};
+
+/// Verdicts from best to worst: index in [`Verdict::NAMES`], colour, what it means.
+pub const VERDICTS: [(usize, Colour, &str); 4] = [
+    (
+        Verdict::Healthy.index(),
+        Colour(0x4D_B89A),
+        "goodput never dips",
+    ),
+    (2, theme::NEUTRAL, "comes back by itself"),
+    (
+        Verdict::Degraded.index(),
+        theme::QUEUE,
+        "not well, no trigger to blame",
+    ),
+    (
+        Verdict::Metastable.index(),
+        theme::ATTEMPTS,
+        "down for good, trigger gone",
+    ),
+];
+
+/// Points, replications, seeds and time in a few words.
+#[must_use]
+pub fn setup(plan: &Plan, results: &Results) -> String {
+    let mut words = vec![match (plan.spots.len(), plan.replications) {
+        (1, n) => format!("1 point × {n}"),
+        (points, 1) => format!("{points} points"),
+        (points, n) => format!("{points} points × {n} replications"),
+    }];
+    let first = plan.spots.first().map_or(0, |spot| spot.seed);
+    if plan.spots.iter().all(|spot| spot.seed == first) {
+        words.push(match plan.replications {
+            1 => format!("seed {first}"),
+            n => format!("seeds {first} to {}", first.wrapping_add(u64::from(n) - 1)),
+        });
+    }
+    if let Some(duration) = plan.duration {
+        words.push(format!("{} simulated each", number::duration(duration)));
+    }
+    if !results.complete() {
+        let (done, all) = (results.count(), plan.runs().count());
+        words.push(format!("INCOMPLETE: {done} of {all} runs"));
+    }
+    words.join(" · ")
+}
+
+/// The name of the model without folder and suffix.
+#[must_use]
+pub fn model_name(plan: &Plan) -> &str {
+    let file = plan.model().rsplit(['/', '\\']).next().unwrap_or_default();
+    file.rsplit_once('.').map_or(file, |(name, _)| name)
+}
+
+/// A step as people read it: numbers without their unit's spelling in the language.
+#[must_use]
+pub fn step_name(axis: &Axis, step: usize) -> String {
+    let Step { label, number, .. } = &axis.steps[step];
+    match (axis.unit, number) {
+        (Some(unit), Some(value)) => axis_value(unit, *value),
+        _ => label.clone(),
+    }
+}
+
+/// The place of a verdict from best to worst.
+#[must_use]
+pub fn rank(tally: Tally) -> usize {
+    let known = VERDICTS
+        .iter()
+        .position(|(index, ..)| *index == tally.verdict);
+    known.unwrap_or(VERDICTS.len() - 1)
+}
+
+/// A value of an axis.
+#[must_use]
+pub fn axis_value(unit: Unit, value: f64) -> String {
+    match unit {
+        Unit::Share => number::share(value),
+        Unit::Time => number::duration(value),
+        Unit::Rate | Unit::Count | Unit::Factor | Unit::Verdict => number::prefixed(value),
+    }
+}
+
+/// The unit that numbers of an axis do not say themselves.
+#[must_use]
+pub const fn unsaid(unit: Unit) -> Option<column::Unit> {
+    match unit {
+        Unit::Rate => Some(column::Unit::PerSecond),
+        _ => None,
+    }
+}
+
+/// A label with its unit, where the numbers beside it do not say it themselves.
+#[must_use]
+pub fn titled(label: &str, unit: Option<column::Unit>) -> String {
+    match unit {
+        Some(column::Unit::PerSecond) if !label.contains("per second") => {
+            format!("{label} (per second)")
+        }
+        _ => label.into(),
+    }
+}
+
+/// A duration in so few characters that it fits into a cell.
+#[must_use]
+pub fn short_time(seconds: f64) -> String {
+    match seconds {
+        0.095..9.95 => number::duration((seconds * 10.0).round() / 10.0),
+        9.95..119.5 => format!("{seconds:.0} s"),
+        119.5..7200.0 => format!("{:.0} min", seconds / 60.0),
+        _ => number::duration(seconds),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_holds_few_characters() {
+        let cases = [
+            (0.0, "0 s"),
+            (0.0123, "12.3 ms"),
+            (1.2345, "1.2 s"),
+            (38.4, "38 s"),
+            (150.0, "2 min"),
+            (9000.0, "2 h 30 min"),
+        ];
+        for (seconds, text) in cases {
+            assert_eq!(short_time(seconds), text);
+        }
+    }
+
+    #[test]
+    fn every_verdict_has_its_place() {
+        for verdict in 0..Verdict::NAMES.len() {
+            let place = rank(Tally { verdict, votes: 1 });
+            assert_eq!(VERDICTS[place].0, verdict);
+        }
+        let names = VERDICTS.map(|(index, ..)| Verdict::NAMES[index]);
+        assert_eq!(names, ["healthy", "recovered", "degraded", "metastable"]);
+    }
+}
