@@ -29,7 +29,8 @@ impl Progress {
             true => "{wide_bar:.cyan/dim}",
             false => "{wide_bar}",
         };
-        let template = format!("{{prefix}} {bar_of} {{percent:>3}} %  {{msg}}{{elapsed}} (left: {{eta}})");
+        let template =
+            format!("{{prefix}} {bar_of} {{percent:>3}} %  {{msg}}{{elapsed}} (left: {{eta}})");
         let style = ProgressStyle::with_template(&template).expect("a well-formed template");
         bar.set_style(style.progress_chars("━━─"));
         bar.set_prefix(what.to_string());
