@@ -283,11 +283,14 @@ impl Engine {
         }
         match step.then {
             Then::Send {
-                attempt, timeout, ..
+                attempt,
+                timeout,
+                deadline,
             } => self.report(now, || Event::Sent {
                 call,
                 attempt,
                 timeout,
+                deadline,
             }),
             Then::Finish(verdict) => self.report(now, || Event::Ended {
                 call,

@@ -22,6 +22,8 @@ pub enum Event {
         attempt: u32,
         /// When it will be given up, from now.
         timeout: Option<Span>,
+        /// The deadline sent along, when the policy propagates it.
+        deadline: Option<Time>,
     },
     /// An attempt was answered.
     Answered {

@@ -3,7 +3,7 @@
 //! It grows with every call, so it is off unless asked for ([`crate::World::with_log`]). Writing it changes
 //! nothing else: the trajectory of a run with a log is that of the run without.
 
-use seawall::{FailureKind, Reply, Stopped, Time};
+use seawall::{Action, CallKey, FailureKind, Operation, Reply, Stopped, Time};
 
 /// How a job ended, as its service sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,11 +76,55 @@ pub struct CallRecord {
     pub last: Option<FailureKind>,
 }
 
-/// Everything that ended, in the order in which it did.
+/// What passes between the kernel and a policy engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// To the engine: a call begins.
+    Begin {
+        /// The deadline its caller sent.
+        deadline: Option<Time>,
+        /// What its operation allows.
+        operation: Operation,
+    },
+    /// To the engine: an attempt was answered.
+    Answer {
+        /// Its number, from 1.
+        attempt: u32,
+        /// What came back.
+        reply: Reply,
+    },
+    /// To the engine: the call's timer has come.
+    Timer,
+    /// To the engine: the caller left.
+    Cancel,
+    /// To the engine as a whole: retries are switched off, or on again.
+    KillSwitch(bool),
+    /// By the engine: what to do.
+    Do(Action),
+}
+
+/// One thing said, from which every decision of an engine can be had again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// When.
+    pub at: Time,
+    /// Index into `Scenario::edges`.
+    pub edge: u32,
+    /// Which calling process.
+    pub process: u32,
+    /// About which call; `None`: the engine as a whole. A key is used again once its call has ended.
+    pub call: Option<CallKey>,
+    /// What.
+    pub said: Said,
+}
+
+/// Everything that ended, in the order in which it did, and what was said on the way there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Log {
     /// Jobs that left a service, or were turned away by one.
     pub jobs: Vec<JobRecord>,
     /// Calls that ended.
     pub calls: Vec<CallRecord>,
+    /// What passed between the kernel and the policy engines.
+    pub exchanges: Vec<Exchange>,
 }

@@ -6,7 +6,7 @@ mod outcome;
 mod recorder;
 mod tally;
 
-pub use log::{CallRecord, JobEnd, JobRecord, Log};
+pub use log::{CallRecord, Exchange, JobEnd, JobRecord, Log, Said};
 pub(crate) use meter::{EdgeMeter, ServiceMeter};
 pub use outcome::{
     ClientCount, Counts, EdgeCount, EdgeGauge, EdgeLatency, Ended, KINDS, Outcome, STOPS,

@@ -5,18 +5,18 @@
 
 use std::collections::VecDeque;
 
-use seawall::{Action, CallKey, FailureKind, Reply, Request, Span, Time, Verdict};
+use seawall::{Action, CallKey, FailureKind, Reply, Request, Time, Verdict};
 
+use super::edge::EdgeState;
 use super::job::{Job, JobState};
 use super::site::Way;
 use super::task::{Task, What};
 use super::{TaskId, World};
 use crate::arena::Id;
 use crate::event::Event;
-use crate::metrics::{CallRecord, EdgeGauge, EdgeMeter, Ended};
-use crate::queue::{EventQueue, Lane, Rank};
-use crate::rng::{Purpose, Stream};
-use crate::scenario::model::{Caller, Edge, Scenario, failure_of_failed_call};
+use crate::metrics::{CallRecord, Ended, Exchange, Log, Said};
+use crate::queue::Rank;
+use crate::scenario::model::failure_of_failed_call;
 
 /// A logical call in flight. It lives in the task that waits for it, which waits for nothing else.
 #[derive(Clone, Copy, Debug)]
@@ -36,60 +36,21 @@ pub(crate) struct Call {
     cancelled: bool,
 }
 
-/// An edge while it runs.
-#[derive(Clone, Debug)]
-pub(super) struct EdgeState {
-    /// The engine of process 0; process `n` has the `n`-th after it.
-    pub(super) first_engine: u32,
-    engines: u32,
-    /// Backoff jitter.
-    jitter: Stream,
-    link: Stream,
-    loss: Stream,
-    /// Lanes for the constant waits its policy asks for again and again.
-    timers: [Option<(Span, Lane)>; 2],
-    pub(super) meter: EdgeMeter,
-}
-
-impl EdgeState {
-    pub(super) fn new(
-        scenario: &Scenario,
-        index: usize,
-        first_engine: usize,
-        seed: u64,
-        queue: &mut EventQueue<Event>,
-    ) -> Self {
-        let edge: &Edge = &scenario.edges[index];
-        let name = scenario.edge_stream_name(index);
-        let spec = scenario.policies[edge.policy as usize].policy.spec();
-        let mut timer = |span: Option<Span>| span.map(|s| (s, queue.lane(s, Rank::Timer)));
-        let engines = match edge.caller {
-            Caller::Client(i) => scenario.clients[i as usize].instances,
-            Caller::Service(i) => scenario.services[i as usize].replicas,
-        };
-        EdgeState {
-            first_engine: first_engine as u32,
-            engines,
-            jitter: Stream::new(seed, Purpose::Jitter, &name),
-            link: Stream::new(seed, Purpose::Link, &name),
-            loss: Stream::new(seed, Purpose::Loss, &name),
-            timers: [timer(spec.attempt_timeout), timer(spec.deadline.limit)],
-            meter: EdgeMeter::new(),
-        }
-    }
-
-    /// Has the engine of a task's call woken.
-    #[inline]
-    fn set_timer(&self, id: TaskId, now: Time, at: Time, queue: &mut EventQueue<Event>) {
-        let (wait, event) = (at.since(now), Event::Timer(id));
-        match self.timers.iter().flatten().find(|t| t.0 == wait) {
-            Some(&(_, lane)) => queue.push_lane(lane, now, event),
-            None => queue.push(at, Rank::Timer, event),
-        }
-    }
-}
-
 impl Call {
+    /// Writes down what passes between it and its engine, if anybody asked.
+    #[inline(always)]
+    fn log(&self, log: &mut Option<Log>, now: Time, edge: &EdgeState, said: Said) {
+        if let Some(log) = log {
+            log.exchanges.push(Exchange {
+                at: now,
+                edge: self.edge,
+                process: self.engine - edge.first_engine,
+                call: Some(self.state.key()),
+                said,
+            });
+        }
+    }
+
     fn record(&self, first_engine: u32, now: Time, verdict: &Verdict) -> CallRecord {
         CallRecord {
             edge: self.edge,
@@ -131,7 +92,7 @@ impl World {
             operation: site.semantics,
         };
         self.edges[site.edge as usize].meter.count.calls += 1;
-        self.tasks[id].call = Some(Call {
+        let call = Call {
             state: self.engines[engine as usize].begin(self.now, request),
             engine,
             edge: site.edge,
@@ -141,7 +102,14 @@ impl World {
             began: self.now,
             armed: Time::MAX,
             cancelled: false,
-        });
+        };
+        let begin = Said::Begin {
+            deadline,
+            operation: site.semantics,
+        };
+        let edge = &self.edges[site.edge as usize];
+        call.log(&mut self.recorder.log, self.now, edge, begin);
+        self.tasks[id].call = Some(call);
         self.calls_in_flight += 1;
         self.calls_in_flight_max = self.calls_in_flight_max.max(self.calls_in_flight);
         if self.calls_in_flight > self.scenario.run.limits.calls {
@@ -164,7 +132,11 @@ impl World {
             let edge = &mut self.edges[call.edge as usize];
             let engine = &mut self.engines[call.engine as usize];
             let action = loop {
-                match engine.poll(&mut call.state, self.now, &mut edge.jitter) {
+                let action = engine.poll(&mut call.state, self.now, &mut edge.jitter);
+                if let Some(action) = action {
+                    call.log(&mut self.recorder.log, self.now, edge, Said::Do(action));
+                }
+                match action {
                     Some(Action::Send {
                         attempt, deadline, ..
                     }) if sending.is_none() => sending = Some((attempt, deadline)),
@@ -223,6 +195,8 @@ impl World {
             return None; // an earlier wake-up took its place, or it was that of an earlier call
         }
         call.armed = Time::MAX;
+        let edge = &self.edges[call.edge as usize];
+        call.log(&mut self.recorder.log, self.now, edge, Said::Timer);
         self.engines[call.engine as usize].on_timer(&mut call.state, self.now);
         Some(Event::Poll(id))
     }
@@ -252,7 +226,13 @@ impl World {
         if call.job == id {
             call.job = Id::NONE;
         }
-        let meter = &mut self.edges[call.edge as usize].meter;
+        let edge = &mut self.edges[call.edge as usize];
+        let said = Said::Answer {
+            attempt,
+            reply: answer,
+        };
+        call.log(&mut self.recorder.log, self.now, edge, said);
+        let meter = &mut edge.meter;
         if let Reply::Failed(failure) = answer {
             meter.count.attempt_failed[failure.kind as usize] += 1;
         }
@@ -329,44 +309,10 @@ impl World {
     pub(super) fn cancel_call(&mut self, id: TaskId) {
         let call = self.tasks[id].call.as_mut().expect(CALLING);
         call.cancelled = true;
+        let edge = &self.edges[call.edge as usize];
+        call.log(&mut self.recorder.log, self.now, edge, Said::Cancel);
         self.engines[call.engine as usize].cancel(&mut call.state, self.now);
         // Its task goes nowhere afterwards.
         let _ = self.drive(id);
-    }
-
-    /// State of every edge's engines now.
-    pub(super) fn edge_gauges(&self) -> Vec<EdgeGauge> {
-        let gauge = |edge: &EdgeState| {
-            let mut gauge = EdgeGauge {
-                in_flight: edge.meter.count.open_calls(),
-                ..EdgeGauge::default()
-            };
-            let first = edge.first_engine as usize;
-            for engine in &self.engines[first..first + edge.engines as usize] {
-                let Some(state) = engine.breaker_state(self.now) else {
-                    break;
-                };
-                gauge.breakers += 1;
-                match state {
-                    seawall::BreakerState::Open => gauge.breakers_open += 1,
-                    seawall::BreakerState::HalfOpen => gauge.breakers_half_open += 1,
-                    seawall::BreakerState::Closed => {}
-                }
-            }
-            gauge
-        };
-        self.edges.iter().map(gauge).collect()
-    }
-
-    /// Switches retries off (or on again) for everybody under a policy.
-    pub(super) fn set_kill_switch(&mut self, policy: u32, on: bool) {
-        for (edge, state) in self.scenario.edges.iter().zip(&self.edges) {
-            if edge.policy == policy {
-                let first = state.first_engine as usize;
-                for engine in &mut self.engines[first..first + state.engines as usize] {
-                    engine.set_kill_switch(on);
-                }
-            }
-        }
     }
 }

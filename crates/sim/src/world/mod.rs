@@ -12,6 +12,7 @@
 mod audit;
 mod call;
 mod client;
+mod edge;
 mod fault;
 mod job;
 mod replica;
@@ -33,8 +34,8 @@ use crate::metrics::{Counts, EdgeCount, Ended, Log, Outcome, Recorder, WindowSta
 use crate::queue::{EventQueue, Lane, Rank};
 use crate::scenario::model::{Caller, Scenario};
 
-use call::EdgeState;
 use client::ClientState;
+use edge::EdgeState;
 use service::ServiceState;
 use site::Site;
 use task::Task;
