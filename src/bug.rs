@@ -44,7 +44,7 @@ fn replay(arguments: &[String], seed: Option<u64>) -> String {
     if let Some(seed) = seed
         && again
             .first()
-            .is_some_and(|verb| verb == "run" || verb == "sweep")
+            .is_some_and(|verb| ["run", "sweep", "compare"].contains(&verb.as_str()))
     {
         again.extend([
             "--seed".into(),

@@ -1,5 +1,6 @@
 //! What can be typed.
 
+pub mod compare;
 pub mod sweep;
 pub mod validate;
 
@@ -51,6 +52,9 @@ pub enum Command {
     /// Run an experiment: a scenario with values varied over a grid
     #[command(after_long_help = sweep::EXAMPLES)]
     Sweep(sweep::Sweep),
+    /// Run several worlds with the same random numbers and say how they differ
+    #[command(after_long_help = compare::EXAMPLES)]
+    Compare(compare::Compare),
     /// Check a scenario as strictly as `run` does, and show what it comes down to
     #[command(after_long_help = CHECK_EXAMPLES)]
     Check(Check),

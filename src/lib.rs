@@ -4,6 +4,7 @@ pub mod bug;
 pub mod cli;
 pub mod clock;
 pub mod command;
+pub mod compare;
 pub mod error;
 pub mod figure;
 pub mod input;

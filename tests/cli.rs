@@ -227,7 +227,7 @@ fn help_and_version_are_results() {
         version.trim(),
         format!("retrystorm {}", env!("CARGO_PKG_VERSION"))
     );
-    for verb in ["run", "check"] {
+    for verb in ["run", "compare", "check"] {
         let help = folder.run(&format!("{verb} --help")).ended(0).stdout;
         assert!(help.contains("Examples:"), "{verb}: {help}");
     }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs};
 
+use retrystorm::compare;
 use retrystorm::error::exit;
 use retrystorm::figure::{Declared, Scope};
 use retrystorm::report::{csv, folder, json, manifest};
@@ -127,6 +128,26 @@ fn tables() -> Vec<(&'static str, String)> {
         (
             "keys of manifest.json of a sweep",
             keys(&sweep::manifest::KEYS),
+        ),
+        (
+            "files of a comparison",
+            two_columns(
+                ["file", "what it holds"],
+                compare::folder::FILES.iter().copied(),
+            ),
+        ),
+        ("columns of compare.csv", columns(&compare::csv::KEYS)),
+        ("verdicts of a comparison", {
+            let verdicts = compare::difference::Verdict::ALL.iter();
+            two_columns(
+                ["verdict", "meaning"],
+                verdicts.map(|(verdict, meaning)| (verdict.words(), *meaning)),
+            )
+        }),
+        ("keys of compare.json", keys(&compare::json::KEYS)),
+        (
+            "keys of the manifest of a comparison",
+            keys(&compare::manifest::KEYS),
         ),
     ]
 }

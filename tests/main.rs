@@ -2,6 +2,7 @@
 
 mod bytes;
 mod cli;
+mod compare;
 mod docs;
 mod gallery;
 mod program;

@@ -1,6 +1,7 @@
 //! One file per verb.
 
 mod check;
+mod compare;
 mod completions;
 mod list;
 mod run;
@@ -21,6 +22,7 @@ pub fn execute(cli: &Cli, arguments: &[String]) -> Result<u8, Error> {
     match &cli.command {
         Command::Run(run) => run::run(run, cli.talk, arguments),
         Command::Sweep(sweep) => sweep::sweep(sweep, cli.talk, arguments),
+        Command::Compare(compare) => compare::compare(compare, cli.talk, arguments),
         Command::Check(check) => check::check(check, cli.talk),
         Command::Validate(validate) => validate::validate(validate, cli.talk),
         Command::Schema { of } => schema::schema(*of),

@@ -125,7 +125,7 @@ impl Table {
 
 /// Where the whole part of a number ends.
 fn point(cell: &str) -> usize {
-    let whole = |c: char| c.is_ascii_digit() || matches!(c, '−' | '<' | '>' | '\u{202f}');
+    let whole = |c: char| c.is_ascii_digit() || matches!(c, '+' | '−' | '<' | '>' | '\u{202f}');
     let end = cell
         .char_indices()
         .find(|(i, c)| !(whole(*c) || *c == ' ' && cell[..*i].ends_with(['<', '>'])));

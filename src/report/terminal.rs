@@ -363,7 +363,9 @@ fn shown(row: &Row, figure: &str, unit: Unit) -> String {
         .map_or_else(none, |value| unit.human(value))
 }
 
-fn cut(name: &str, to: usize) -> String {
+/// `name` in at most `to` characters.
+#[must_use]
+pub fn cut(name: &str, to: usize) -> String {
     if width(name) <= to {
         return name.into();
     }

@@ -1,6 +1,9 @@
 //! Statistics over runs: what is said about a figure, and how sure that is.
 
+pub mod batch;
 mod estimate;
+pub mod mser;
+pub mod paired;
 pub mod series;
 
 pub use estimate::{CONFIDENCE, Estimate};

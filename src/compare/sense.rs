@@ -1,0 +1,79 @@
+//! Which way a figure should go.
+
+/// Which way a figure should go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sense {
+    /// More is better.
+    High,
+    /// Less is better.
+    Low,
+    /// Neither: it says what happened, not whether that was good.
+    Neutral,
+}
+
+impl Sense {
+    /// Of the figure called `name`; `None` for a name that is not known here.
+    ///
+    /// Kinds of failures and reasons to give up are neutral: a policy moves calls from one to another, and
+    /// `calls_failed` says whether there are fewer. So is what merely counts load.
+    #[must_use]
+    pub fn of(name: &str) -> Option<Sense> {
+        Some(match name {
+            "success_rate" | "goodput_per_s" | "calls_ok" | "iterations_ok" => Sense::High,
+            "calls_failed" | "iterations_failed" | "calls_open" | "retries" | "retry_share"
+            | "attempts_failed" | "attempts_per_call" | "amplification" | "failed"
+            | "shed_full" | "shed_expired" | "lost" | "late" | "wasted_share" | "queue_mean"
+            | "queue_max" | "waited_share" | "recovery_time_s" => Sense::Low,
+            "calls"
+            | "calls_per_s"
+            | "attempts"
+            | "attempts_per_s"
+            | "iterations"
+            | "events"
+            | "calls_in_flight_max"
+            | "breaker_open_share"
+            | "breaker_half_open_share"
+            | "arrived"
+            | "arrived_per_s"
+            | "arrived_first"
+            | "arrived_retries"
+            | "first_attempts_per_top_call"
+            | "started"
+            | "served"
+            | "served_per_s"
+            | "faulted"
+            | "cancelled"
+            | "utilisation"
+            | "inside_mean" => Sense::Neutral,
+            _ if name.ends_with("_ms") => Sense::Low,
+            _ if ["stopped_", "calls_failed_", "attempts_failed_"]
+                .iter()
+                .any(|kind| name.starts_with(kind)) =>
+            {
+                Sense::Neutral
+            }
+            _ => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::Scope;
+
+    #[test]
+    fn every_figure_of_a_run_has_a_sense() {
+        for scope in Scope::ALL {
+            for figure in scope.whole() {
+                assert!(
+                    Sense::of(figure.name).is_some(),
+                    "say in {} whether more of {} is better",
+                    file!(),
+                    figure.name
+                );
+            }
+        }
+        assert_eq!(Sense::of("no_such_figure"), None);
+    }
+}
