@@ -74,7 +74,7 @@ pub fn fate(world: &Ran) -> String {
         }
     }
     // Stable: the first seen comes first among equals.
-    counts.sort_by(|a, b| b.1.cmp(&a.1));
+    counts.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
     let all = world.story.judgements.len();
     let mut parts = counts.iter().enumerate().map(|(i, (name, n))| match i {
         0 => format!("{name} in {n} of {all}"),

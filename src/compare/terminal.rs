@@ -26,6 +26,9 @@ const NAME_MAX: usize = 22;
 /// Services beyond these are left to the files.
 const SERVICES_MAX: usize = 6;
 
+const NOTE: &str = "Worlds meet the same seeds, so differences are paired. Each interval holds by itself in 95 of \
+100 cases: of 20 figures that do not differ, one looks as if it did (docs/statistics.md).";
+
 /// The summary; `written` are the folder and the files in it.
 #[must_use]
 pub fn summary(
@@ -86,12 +89,9 @@ pub fn summary(
         figures(base, world, differences, style, &mut line);
     }
     line("");
-    line(&style.dim(
-        "  Each interval holds by itself in 95 of 100 cases: of 20 figures that do not differ, one looks as if",
-    ));
-    line(&style.dim(
-        "  it did. Worlds meet the same seeds, so differences are paired (docs/statistics.md).",
-    ));
+    for text in wrapped(NOTE, COLUMNS - 2) {
+        line(&style.dim(&format!("  {text}")));
+    }
     if let Some((folder, files)) = written {
         line("");
         line(&format!(
@@ -131,6 +131,11 @@ fn names(comparison: &Comparison) -> Vec<String> {
     names.iter().map(pad).collect()
 }
 
+/// What is drawn of a world.
+type Curve = fn(&Ran) -> Vec<Spread>;
+/// Puts text into a style's colour.
+type Dress = fn(Style, &str) -> String;
+
 /// Goodput of every world on one scale, then attempts on another.
 fn curves(comparison: &Comparison, style: Style, line: &mut impl FnMut(&str)) {
     let names = names(comparison);
@@ -138,7 +143,7 @@ fn curves(comparison: &Comparison, style: Style, line: &mut impl FnMut(&str)) {
     let run = &comparison.base().scenario.run;
     let seconds = run.duration.as_secs_f64();
     let at = format!("attempts at {}", picture::busiest(comparison));
-    let sections: [(&str, fn(&Ran) -> Vec<Spread>, fn(Style, &str) -> String); 2] = [
+    let sections: [(&str, Curve, Dress); 2] = [
         ("goodput", picture::goodput, Style::goodput),
         (&at, picture::attempts, Style::attempts),
     ];
