@@ -64,7 +64,7 @@ pub fn manifest(comparison: &Comparison, making: &Making<'_>, files: &[String]) 
 
 fn world(world: &World) -> Value {
     let input = |(name, hash): &(String, String)| json!({ "name": name, "sha256": hash });
-    let change = |Override { path, value }: &Override| json!({ "path": path, "value": value });
+    let change = |Override { path, value, .. }: &Override| json!({ "path": path, "value": value });
     json!({
         "name": world.name,
         "scenario": world.loaded.files[0].0,
