@@ -1,7 +1,7 @@
 //! A made-up outcome for tests of what reports and plots do with one. No kernel is run here.
 
 use hdrhistogram::Histogram;
-use seawall::{FailureKind, Operation, Span, Stopped, Time};
+use seawall::{FailureKind, Operation, Phase, Span, Stopped, Time};
 use sim::arrivals::Arrivals;
 use sim::law::Law;
 use sim::metrics::{
@@ -175,6 +175,7 @@ fn window(second: u64, seed: u64, amplification: u64) -> Window {
         count.stopped[Stopped::AttemptsUsed.index()] = calls - ok;
         count.failed[FailureKind::Timeout as usize] = calls - ok;
         count.attempt_failed[FailureKind::Timeout as usize] = attempts - ok;
+        count.attempt_failed_in[Phase::Receive as usize] = attempts - ok;
         count
     };
     let service = |arrived: u64, first: u64| ServiceCount {

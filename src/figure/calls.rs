@@ -1,7 +1,7 @@
 //! What is reported about calls: of all clients, of one client, of one edge.
 
 use hdrhistogram::Histogram;
-use seawall::{FailureKind, Stopped};
+use seawall::{FailureKind, Phase, Stopped};
 use sim::metrics::{EdgeCount, EdgeLatency, Outcome, Window, WindowLatency};
 
 use super::column::{Column, Unit};
@@ -249,6 +249,15 @@ fn counted() -> Vec<Column<Calls>> {
             format!("attempts_failed_{name}"),
             meaning,
             move |c: &Calls| c.count.attempt_failed[i],
+        ));
+    }
+    for phase in Phase::ALL {
+        let (i, name) = (phase as usize, phase.name());
+        let meaning = format!("Attempts that failed in the phase `{name}`.");
+        columns.push(Column::count(
+            format!("attempts_failed_in_{name}"),
+            meaning,
+            move |c: &Calls| c.count.attempt_failed_in[i],
         ));
     }
     columns

@@ -1,7 +1,7 @@
 //! What is measured where it happens: one meter per edge, one per service, kept with their state.
 
 use hdrhistogram::Histogram;
-use seawall::{Span, Verdict};
+use seawall::{FailureKind, Phase, Span, Verdict};
 
 use super::outcome::{EdgeCount, EdgeLatency, ServiceCount, WindowLatency};
 use super::tally::Tally;
@@ -45,6 +45,13 @@ impl EdgeMeter {
             attempts_per_call: vec![0; ATTEMPTS_MAX + 1],
             window: Coarse::new(),
         }
+    }
+
+    /// An attempt that is about to end failed like this.
+    #[inline]
+    pub(crate) fn attempt_failed(&mut self, kind: FailureKind, phase: Phase) {
+        self.count.attempt_failed[kind as usize] += 1;
+        self.count.attempt_failed_in[phase as usize] += 1;
     }
 
     #[inline]

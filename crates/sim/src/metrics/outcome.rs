@@ -1,11 +1,13 @@
 //! What a run leaves behind: plain numbers, no formatting.
 
 use hdrhistogram::Histogram;
-use seawall::{FailureKind, Stopped, Time};
+use seawall::{FailureKind, Phase, Stopped, Time};
 
 use super::log::Log;
 use crate::scenario::model::Scenario;
 
+/// Number of phases an attempt can fail in.
+pub const PHASES: usize = Phase::ALL.len();
 /// Number of failure kinds.
 pub const KINDS: usize = FailureKind::ALL.len();
 /// Number of stop reasons.
@@ -84,6 +86,8 @@ counters! {
         retries: u64,
         /// Attempts that failed, by kind; a timed-out one is `timeout`.
         attempt_failed: [u64; KINDS],
+        /// The same attempts by the phase they failed in (index: `Phase as usize`).
+        attempt_failed_in: [u64; PHASES],
         /// Sum over ended calls of their duration, in ns.
         latency_ns: u128,
     }

@@ -234,7 +234,7 @@ impl World {
         call.log(&mut self.recorder.log, self.now, edge, said);
         let meter = &mut edge.meter;
         if let Reply::Failed(failure) = answer {
-            meter.count.attempt_failed[failure.kind as usize] += 1;
+            meter.attempt_failed(failure.kind, failure.phase);
         }
         meter.attempt_ended(self.now.since(call.sent));
         self.engines[call.engine as usize].on_reply(&mut call.state, self.now, attempt, answer);
@@ -294,7 +294,7 @@ impl World {
         let call = self.tasks[id].call.as_mut().expect(CALLING);
         let meter = &mut self.edges[call.edge as usize].meter;
         if !call.cancelled {
-            meter.count.attempt_failed[FailureKind::Timeout as usize] += 1;
+            meter.attempt_failed(FailureKind::Timeout, FailureKind::Timeout.phase());
         }
         let job_id = std::mem::replace(&mut call.job, Id::NONE);
         meter.attempt_ended(self.now.since(call.sent));

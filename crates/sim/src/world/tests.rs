@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use seawall::{
-    Deadline, FailureKind, FailureSet, Operation, Reply, Retry, Span, Spec, Stopped, Time,
+    Deadline, Failure, FailureKind, FailureSet, Operation, Phase, Reply, Retry, Span, Spec,
+    Stopped, Time,
 };
 
 use super::{World, run};
@@ -190,6 +191,33 @@ fn a_full_queue_refuses_at_once() {
         count.shed_full
     );
     assert_eq!(out.windows[1].services[0].queue_max, 1);
+}
+
+#[test]
+fn failed_attempts_are_counted_by_kind_and_by_phase() {
+    let mut world = paced(Span::millis(10), impatient());
+    world.faults.push(Fault {
+        at: Time::ZERO,
+        until: None,
+        kind: FaultKind::Errors {
+            service: 0,
+            share: 0.5,
+            failure: Failure {
+                phase: Phase::Tls,
+                ..FailureKind::Internal.into()
+            },
+        },
+    });
+    world.links[0].lose_response = 0.5;
+    let out = outcome(world);
+    let count = &out.drained.edges[0];
+    let in_phase = |phase: Phase| count.attempt_failed_in[phase as usize];
+    let of_kind = |kind: FailureKind| count.attempt_failed[kind as usize];
+    assert!(in_phase(Phase::Tls) > 0 && in_phase(Phase::Receive) > 0);
+    assert_eq!(in_phase(Phase::Tls), of_kind(FailureKind::Internal));
+    assert_eq!(in_phase(Phase::Receive), of_kind(FailureKind::Timeout));
+    let all: u64 = count.attempt_failed.iter().sum();
+    assert_eq!(count.attempt_failed_in.iter().sum::<u64>(), all);
 }
 
 #[test]
