@@ -28,9 +28,14 @@ fn replay(arguments: &[String], seed: Option<u64>) -> String {
     let mut again: Vec<String> = Vec::new();
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
-        let option = ["--seed", "--replications"]
-            .into_iter()
-            .find(|o| argument.starts_with(o));
+        let option = [
+            "--seed",
+            "--replications",
+            "--precision",
+            "--max-replications",
+        ]
+        .into_iter()
+        .find(|o| argument.starts_with(o));
         match (seed, option) {
             (Some(_), Some(option)) => {
                 // `--seed 7` takes the next word with it, `--seed=7` does not.

@@ -6,6 +6,7 @@ pub mod validate;
 
 use std::path::PathBuf;
 
+use crate::precision;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -26,7 +27,7 @@ pub struct Cli {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done and every promise kept · 1 a promise in `expect` was broken · 2 wrong input ·
-3 a file could not be read or written · 101 a bug in retrystorm · 130 interrupted";
+3 a file could not be read or written · 4 a limit ended a run · 5 less sure than asked for · 101 a bug in retrystorm · 130 interrupted";
 
 /// How to talk meanwhile.
 #[derive(Clone, Copy, Debug, Args)]
@@ -92,6 +93,14 @@ pub struct Run {
     /// How many times to run it, with consecutive seeds [default: as in the scenario]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub replications: Option<u32>,
+    /// Add replications until the 95 % interval of a metric is this tight: `goodput=1%` of its mean, or
+    /// `p99(web)=5ms`; metrics as in `expect`; may be given several times
+    #[arg(long, value_name = "METRIC=HALF-WIDTH")]
+    pub precision: Vec<String>,
+    /// No more replications than this for the sake of --precision
+    #[arg(long, value_name = "N", default_value_t = precision::REPLICATIONS_MAX,
+        value_parser = clap::value_parser!(u32).range(2..), requires = "precision")]
+    pub max_replications: u32,
     /// Threads; results do not depend on it [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
@@ -145,6 +154,8 @@ Examples:
       a model that comes with the program; results go to output/metastable/
   retrystorm run my.yaml --replications 10 --jobs 4
       ten seeds on four threads; the files are the same for any number of threads
+  retrystorm run my.yaml --precision goodput=1% --precision 'p99(web)=5ms'
+      as many replications as it takes, at least 10, at most 100
   retrystorm run my.yaml --set services.api.concurrency=20 --set policies.sdk.retry.max_attempts=1
       try another value without editing the file
   retrystorm run my.yaml --format json | jq .figures.run.goodput_per_s

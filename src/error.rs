@@ -17,13 +17,15 @@ pub mod exit {
     pub const IO: u8 = 3;
     /// A limit of the scenario ended a run before its time.
     pub const LIMIT: u8 = 4;
+    /// Results are less sure than was asked for.
+    pub const UNSURE: u8 = 5;
     /// A bug in retrystorm: the code of every Rust program that panics.
     pub const BUG: u8 = 101;
     /// Ctrl-C: 128 + SIGINT, as shells count.
     pub const INTERRUPTED: u8 = 130;
 
     /// All of them, with their meaning.
-    pub const ALL: [(u8, &str); 7] = [
+    pub const ALL: [(u8, &str); 8] = [
         (OK, "Done, and every promise of the scenario was kept."),
         (
             BROKEN,
@@ -37,6 +39,10 @@ pub mod exit {
         (
             LIMIT,
             "A limit in `run.limits` ended a run before its time. What was computed until then was written and is marked; promises do not count.",
+        ),
+        (
+            UNSURE,
+            "Results are less sure than was asked for: a `--precision` was not reached, or `run.warmup: auto` found no end of the start-up. All results were written.",
         ),
         (
             BUG,

@@ -48,6 +48,11 @@ impl Progress {
         self.0.set_message(format!("{words}  "));
     }
 
+    /// `replications` more are to come.
+    pub fn more(&self, replications: u64) {
+        self.0.inc_length(replications * PARTS);
+    }
+
     /// Takes the bar away.
     pub fn done(&self) {
         self.0.finish_and_clear();

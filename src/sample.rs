@@ -42,6 +42,7 @@ pub(crate) fn scenario() -> Scenario {
             duration: Span::secs(300),
             window: Span::secs(1),
             warmup: Span::secs(30),
+            detect_warmup: false,
             drain: Span::secs(10),
             seed: 7,
             replications: 3,

@@ -9,8 +9,9 @@ use retrystorm::compare;
 use retrystorm::error::exit;
 use retrystorm::figure::{Declared, Scope};
 use retrystorm::report::{csv, folder, json, manifest};
-use retrystorm::story;
+use retrystorm::stats::Basis;
 use retrystorm::sweep;
+use retrystorm::{precision, story, warmup};
 
 use crate::program::Folder;
 
@@ -102,7 +103,18 @@ fn tables() -> Vec<(&'static str, String)> {
             ),
         ),
         ("keys of summary.json", keys(&json::KEYS)),
+        (
+            "warm-up",
+            two_columns(["warmup", "meaning"], warmup::Warmup::NAMES.into_iter()),
+        ),
         ("keys of verdict", keys(&story::VERDICT_KEYS)),
+        ("keys of precision", keys(&precision::KEYS)),
+        ("interval_from", {
+            let all = Basis::ALL
+                .iter()
+                .map(|(basis, meaning)| (basis.name(), *meaning));
+            two_columns(["interval_from", "meaning"], all)
+        }),
         ("columns of summary.csv", columns(&csv::SUMMARY_KEYS)),
         ("figures", figures(Scope::whole)),
         ("columns of windows.csv", columns(&csv::WINDOW_KEYS)),

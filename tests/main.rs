@@ -1,6 +1,7 @@
 //! The program from outside: one binary, so that it links once.
 
 mod bytes;
+mod certainty;
 mod cli;
 mod compare;
 mod docs;

@@ -460,7 +460,7 @@ fn two_sweeps_do_not_write_to_one_folder() {
     // The file is there a moment before it is locked.
     let second =
         (0..3).map(|_| folder.run("sweep long.yaml --quiet --no-plots --jobs 1 --out here"));
-    let refused = second.last().expect("three times");
+    let refused = second.reduce(|_, last| last).expect("three times");
     if first.try_wait().expect("it can be asked").is_none() {
         assert!(
             refused.stderr.contains("another sweep is writing to here"),

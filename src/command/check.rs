@@ -68,7 +68,10 @@ impl View<'_> {
             "{} simulated in windows of {}, measured after {} · {replications} from seed {}",
             span(run.duration),
             span(run.window),
-            span(run.warmup),
+            match run.detect_warmup {
+                true => "a warm-up that is detected".into(),
+                false => span(run.warmup),
+            },
             run.seed
         )
     }

@@ -14,6 +14,7 @@ use crate::progress::Progress;
 use crate::replicate;
 use crate::report::file::slug;
 use crate::report::style::Style;
+use crate::warmup::Warmup;
 
 /// So many replications tell most differences that matter from chance; scenarios mostly ask for one.
 const REPLICATIONS_MIN: u32 = 10;
@@ -59,10 +60,12 @@ pub(super) fn compare(compare: &Compare, talk: Talk, arguments: &[String]) -> Re
     }
     Ok(if comparison.interrupted() {
         exit::INTERRUPTED
-    } else if finding::cut_short(&comparison).is_empty() {
-        exit::OK
-    } else {
+    } else if !finding::cut_short(&comparison).is_empty() {
         exit::LIMIT
+    } else if matches!(comparison.warmup, Warmup::NotSettled(_)) {
+        exit::UNSURE
+    } else {
+        exit::OK
     })
 }
 

@@ -4,12 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use sim::scenario::Override;
+use sim::metrics::Outcome;
+use sim::scenario::{Override, Scenario};
 
 use crate::cli::{Format, Run, Talk};
 use crate::error::{Error, exit};
 use crate::input::Input;
 use crate::interrupt;
+use crate::precision::{self, Goal, Reached};
 use crate::progress::Progress;
 use crate::replicate;
 use crate::report::manifest::Making;
@@ -18,27 +20,53 @@ use crate::report::summary::Summary;
 use crate::report::{Report, csv, folder, json, terminal};
 use crate::shipped::Folder;
 use crate::story::{Story, promises};
+use crate::warmup;
 
 pub(super) fn run(run: &Run, talk: Talk, arguments: &[String]) -> Result<u8, Error> {
     let input = Input::open(&run.file, Folder::Models)?;
     let overrides = parsed(&run.overrides)?;
     let loaded = input.load(&overrides)?;
-    let scenario = Arc::new(loaded.scenario.clone());
-    let seeds = replicate::seeds(
-        run.seed.unwrap_or(scenario.run.seed),
-        run.replications.unwrap_or(scenario.run.replications),
-    );
+    let goals = goals(&run.precision, &loaded.scenario)?;
+    let asked = run.replications.unwrap_or(loaded.scenario.run.replications);
+    let (first, most) = match goals[..] {
+        [] => (asked, asked),
+        _ => (
+            asked
+                .max(precision::REPLICATIONS_MIN)
+                .min(run.max_replications),
+            run.max_replications,
+        ),
+    };
+    let seed = run.seed.unwrap_or(loaded.scenario.run.seed);
     let jobs = replicate::threads(run.jobs);
 
     interrupt::listen();
-    let progress = Progress::new(talk, &input.name, seeds.len() as u64);
+    let progress = Progress::new(talk, &input.name, u64::from(first));
     let begun = Instant::now();
-    let outcomes = replicate::on_threads(jobs, &seeds, |&seed| {
-        replicate::run(&scenario, seed, &progress)
-    })?;
+    let pilots = replicate::seeds(seed, first);
+    let (scenario, warmup) = warmup::settled(loaded.scenario.clone(), &pilots, jobs, &progress)?;
+    let scenario = Arc::new(scenario);
+    let mut outcomes: Vec<Outcome> = Vec::new();
+    let mut asked = first;
+    let reached = loop {
+        let seeds = replicate::seeds(seed, asked);
+        let more = replicate::on_threads(jobs, &seeds[outcomes.len()..], |&seed| {
+            replicate::run(&scenario, seed, &progress)
+        })?;
+        outcomes.extend(more.into_iter().flatten());
+        let judge = |goal: &Goal| goal.judge(&scenario, &outcomes);
+        let reached: Vec<Reached> = goals.iter().map(judge).collect();
+        let interrupted = outcomes.len() < seeds.len();
+        match precision::next(&reached, asked, most) {
+            Some(next) if !interrupted => {
+                progress.more(u64::from(next - asked));
+                asked = next;
+            }
+            _ => break reached,
+        }
+    };
     let elapsed = begun.elapsed().as_secs_f64();
     progress.done();
-    let outcomes: Vec<_> = outcomes.into_iter().flatten().collect();
     if outcomes.is_empty() {
         return Err(Error::Interrupted);
     }
@@ -52,8 +80,10 @@ pub(super) fn run(run: &Run, talk: Talk, arguments: &[String]) -> Result<u8, Err
         summary: &summary,
         story: &Story::of(&scenario, &outcomes, &summary),
         promises: &promises,
-        asked: seeds.len(),
-        interrupted: outcomes.len() < seeds.len(),
+        warmup: &warmup,
+        precision: &reached,
+        asked: asked as usize,
+        interrupted: outcomes.len() < asked as usize,
     };
     let making = Making {
         command: arguments,
@@ -83,9 +113,20 @@ pub(super) fn run(run: &Run, talk: Talk, arguments: &[String]) -> Result<u8, Err
         exit::LIMIT
     } else if promises.iter().any(|p| !p.kept) {
         exit::BROKEN
+    } else if report.unsure() {
+        exit::UNSURE
     } else {
         exit::OK
     })
+}
+
+/// What `--precision` asks for.
+fn goals(texts: &[String], scenario: &Scenario) -> Result<Vec<Goal>, Error> {
+    let parse = |text: &String| {
+        Goal::parse(text, scenario)
+            .map_err(|problem| Error::Usage(format!("--precision {text}: {problem}")))
+    };
+    texts.iter().map(parse).collect()
 }
 
 /// The overrides that were typed.

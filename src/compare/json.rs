@@ -8,7 +8,7 @@ use crate::figure::Scope;
 use crate::report::json::{document, ended, number};
 
 /// Keys of the document, in order, with their meaning.
-pub const KEYS: [(&str, &str); 7] = [
+pub const KEYS: [(&str, &str); 9] = [
     ("retrystorm", "Version of the program."),
     (
         "seed",
@@ -22,6 +22,11 @@ pub const KEYS: [(&str, &str); 7] = [
         "complete",
         "Whether all replications that were asked for were finished.",
     ),
+    (
+        "warmup_s",
+        "Simulated seconds at the start that the figures of every world leave out.",
+    ),
+    ("warmup", "Where that comes from, as in `summary.json`."),
     (
         "base",
         "Name of the first world, which the others are compared with.",
@@ -49,6 +54,8 @@ pub fn summary(comparison: &Comparison, differences: &[Vec<Difference>]) -> Stri
         json!(comparison.seeds.first()),
         json!(comparison.seeds.len()),
         json!(!comparison.interrupted()),
+        number(Some(comparison.base().scenario.run.warmup.as_secs_f64())),
+        json!(comparison.warmup.name()),
         json!(comparison.base().name),
         json!(worlds),
         json!(differences),

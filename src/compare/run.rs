@@ -11,6 +11,7 @@ use crate::progress::Progress;
 use crate::replicate;
 use crate::report::summary::Summary;
 use crate::story::Story;
+use crate::warmup::{self, Warmup};
 
 /// A world that was run.
 #[derive(Clone, Debug)]
@@ -36,6 +37,8 @@ pub struct Comparison {
     pub seeds: Vec<u64>,
     /// Replications that were asked for.
     pub asked: usize,
+    /// Where the warm-up comes from, which is the same in all worlds.
+    pub warmup: Warmup,
 }
 
 impl Comparison {
@@ -63,10 +66,7 @@ pub fn run(
     jobs: usize,
     progress: &Progress,
 ) -> Result<Comparison, Error> {
-    let scenarios: Vec<Arc<Scenario>> = worlds
-        .iter()
-        .map(|world| Arc::new(world.loaded.scenario.clone()))
-        .collect();
+    let (scenarios, warmup) = settled(worlds, seeds, jobs, progress)?;
     // Seed by seed, so that what is finished when Ctrl-C is pressed is finished in every world.
     let all: Vec<(u64, usize)> = seeds
         .iter()
@@ -105,7 +105,36 @@ pub fn run(
         worlds: ran.collect(),
         seeds: finished,
         asked: seeds.len(),
+        warmup,
     })
+}
+
+/// The scenarios with a warm-up that is the same for all: where it is to be detected, the longest.
+fn settled(
+    worlds: &[World],
+    seeds: &[u64],
+    jobs: usize,
+    progress: &Progress,
+) -> Result<(Vec<Arc<Scenario>>, Warmup), Error> {
+    let (mut scenarios, mut warmup) = (Vec::new(), Warmup::Given);
+    for world in worlds {
+        let scenario = world.loaded.scenario.clone();
+        let (scenario, found) = warmup::settled(scenario, seeds, jobs, progress)?;
+        scenarios.push(scenario);
+        match (&warmup, &found) {
+            (Warmup::NotSettled(_), _) => {}
+            (_, Warmup::NotSettled(why)) => {
+                warmup = Warmup::NotSettled(format!("in {}, {why}", world.name));
+            }
+            _ => warmup = found,
+        }
+    }
+    let longest = scenarios.iter().map(|s| s.run.warmup).max();
+    let arc = |mut scenario: Scenario| {
+        scenario.run.warmup = longest.unwrap_or_default();
+        Arc::new(scenario)
+    };
+    Ok((scenarios.into_iter().map(arc).collect(), warmup))
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use crate::figure::column::Unit;
 use crate::number;
 use crate::plot::over_time::largest;
 use crate::plot::panel::Spread;
+use crate::report::certainty;
 use crate::report::sparkline::{marks, sparkline};
 use crate::report::style::Style;
 use crate::report::table::{Align, Table, width, wrapped};
@@ -72,6 +73,8 @@ pub fn summary(
     for text in finding::cut_short(comparison) {
         line(&style.warn(&format!("▌ {text}")));
     }
+    let warmup = certainty::warmup(&comparison.warmup, &base.scenario, style, COLUMNS);
+    warmup.iter().for_each(|text| line(text));
     if comparison.interrupted() {
         let (done, asked) = (comparison.seeds.len(), comparison.asked);
         line(&style.warn(&format!(

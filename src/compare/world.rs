@@ -125,7 +125,8 @@ fn comparable(worlds: &[World]) -> Result<(), Error> {
             ("duration", one.duration, other.duration),
             ("warmup", one.warmup, other.warmup),
         ] {
-            if a != b {
+            let detected = key == "warmup" && one.detect_warmup && other.detect_warmup;
+            if a != b && !detected {
                 return Err(Error::Usage(format!(
                     "{} has a {key} of {a}, {} one of {b}; to compare them over the same time: --set run.{key}={a}",
                     first.name, world.name

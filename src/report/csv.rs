@@ -23,7 +23,7 @@ pub const SUMMARY_KEYS: [(&str, &str); 8] = [
     ("mean", "Mean over replications."),
     (
         "low",
-        "Lower end of the 95 % confidence interval of the mean; empty with one replication.",
+        "Lower end of the 95 % confidence interval of the mean; empty where there is none.",
     ),
     ("high", "Upper end of the interval."),
     ("replications", "Replications that have a value."),

@@ -6,10 +6,11 @@ use sim::metrics::Ended;
 use super::Report;
 use super::summary::Row;
 use crate::figure::Scope;
+use crate::precision::{self, Reached};
 use crate::stats::Estimate;
 
 /// Keys of the document, in order, with their meaning.
-pub const KEYS: [(&str, &str); 11] = [
+pub const KEYS: [(&str, &str); 14] = [
     ("retrystorm", "Version of the program."),
     (
         "scenario",
@@ -36,14 +37,23 @@ pub const KEYS: [(&str, &str); 11] = [
         "trajectories",
         "A hash over every event of each replication, in hex; equal hashes mean equal runs.",
     ),
+    (
+        "warmup_s",
+        "Simulated seconds at the start that the figures leave out.",
+    ),
+    ("warmup", "Where that comes from, see below."),
     ("verdict", "What happened, see below."),
     (
         "expect",
         "The promises of the scenario, in order: `text`, `kept`, `actual` (for people).",
     ),
     (
+        "precision",
+        "What `--precision` asked for, in order, see below; empty without.",
+    ),
+    (
         "figures",
-        "`run`, `clients`, `edges`, `services`: figure → `mean`, `low`, `high`, `replications`.",
+        "`run`, `clients`, `edges`, `services`: figure → `mean`, `low`, `high`, `replications`, `interval_from` (see below).",
     ),
 ];
 
@@ -70,8 +80,11 @@ pub fn summary(report: &Report<'_>, hash: &str) -> String {
         json!(!report.interrupted),
         json!(ended),
         json!(trajectories),
+        number(Some(report.scenario.run.warmup.as_secs_f64())),
+        json!(report.warmup.name()),
         report.story.json(),
         json!(promises),
+        json!(report.precision.iter().map(reached).collect::<Vec<_>>()),
         figures(report),
     ];
     document(KEYS.iter().map(|(key, _)| *key).zip(values))
@@ -115,11 +128,25 @@ fn figures(report: &Report<'_>) -> Value {
 }
 
 fn row_json(row: &Row) -> Value {
-    let figures = row
-        .figures
-        .iter()
-        .map(|(figure, e)| (figure.name.to_string(), estimate(e)));
+    let figures = row.figures.iter().map(|(figure, e)| {
+        let mut value = estimate(e);
+        value["interval_from"] = json!(e.basis.name());
+        (figure.name.to_string(), value)
+    });
     Value::Object(figures.collect())
+}
+
+fn reached(goal: &Reached) -> Value {
+    let values = [
+        json!(goal.text),
+        json!(goal.reached),
+        number(goal.estimate.mean),
+        number(goal.estimate.half_width()),
+        number(goal.allowed),
+        json!(goal.estimate.replications),
+    ];
+    let keys = precision::KEYS.iter().map(|(key, _)| (*key).to_string());
+    Value::Object(keys.zip(values).collect())
 }
 
 /// An estimate as an object.

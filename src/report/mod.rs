@@ -1,10 +1,12 @@
 //! Results of a run as files and tables.
 
+pub mod certainty;
 pub mod csv;
 pub mod file;
 pub mod folder;
 pub mod json;
 pub mod manifest;
+pub mod single;
 pub mod sparkline;
 pub mod style;
 pub mod summary;
@@ -15,7 +17,9 @@ use sim::metrics::{Ended, Outcome};
 use sim::scenario::model::Scenario;
 
 use crate::number;
+use crate::precision::Reached;
 use crate::story::{Promise, Story};
+use crate::warmup::Warmup;
 use summary::Summary;
 
 /// A run as it is reported on.
@@ -33,6 +37,10 @@ pub struct Report<'a> {
     pub story: &'a Story,
     /// What the scenario promised.
     pub promises: &'a [Promise],
+    /// Where the warm-up comes from.
+    pub warmup: &'a Warmup,
+    /// How sure which figures had to be.
+    pub precision: &'a [Reached],
     /// Replications that were asked for.
     pub asked: usize,
     /// Whether Ctrl-C ended the run before they were all done.
@@ -62,6 +70,12 @@ impl Report<'_> {
             "cut short: {runs} reached run.limits.{key} ({limit}) at {at} (seed {}); figures are of the time before",
             first.seed
         ))
+    }
+
+    /// Whether results are less sure than was asked for.
+    #[must_use]
+    pub fn unsure(&self) -> bool {
+        matches!(self.warmup, Warmup::NotSettled(_)) || self.precision.iter().any(|p| !p.reached)
     }
 
     /// Duration, seed and replications in a few words.

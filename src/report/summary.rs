@@ -3,6 +3,7 @@
 use sim::metrics::Outcome;
 use sim::scenario::model::Scenario;
 
+use super::single::Single;
 use crate::figure::{self, Declared, Scope, Subject};
 use crate::stats::Estimate;
 
@@ -23,18 +24,26 @@ pub struct Row {
 }
 
 impl Summary {
-    /// Over `outcomes`, one per replication.
+    /// Over `outcomes`, one per replication; the only one of a steady world by its batches.
     #[must_use]
     pub fn of(scenario: &Scenario, outcomes: &[Outcome]) -> Summary {
+        let single = match outcomes {
+            [only] => Some(Single::of(scenario, only)),
+            _ => None,
+        };
         let row = |subject: Subject| {
             let values: Vec<Vec<Option<f64>>> = outcomes
                 .iter()
                 .map(|o| figure::whole(scenario, o, &subject))
                 .collect();
-            let declared = subject.scope.whole().into_iter().enumerate();
-            let figures = declared
-                .map(|(i, column)| (column, Estimate::of(values.iter().map(|v| v[i]))))
-                .collect();
+            let declared = subject.scope.whole();
+            let estimates: Vec<Estimate> = match (&single, &values[..]) {
+                (Some(single), [only]) => single.estimates(&subject, only),
+                _ => (0..declared.len())
+                    .map(|i| Estimate::of(values.iter().map(|v| v[i])))
+                    .collect(),
+            };
+            let figures = declared.into_iter().zip(estimates).collect();
             Row { subject, figures }
         };
         Summary {

@@ -6,11 +6,11 @@ use seawall::{Stopped, Time};
 use sim::metrics::Window;
 use sim::verdict::Trigger;
 
-use super::Report;
 use super::sparkline::{marks, sparkline};
 use super::style::Style;
 use super::summary::Row;
 use super::table::{Align, Table, width, wrapped};
+use super::{Report, certainty};
 use crate::figure::column::Unit;
 use crate::figure::{Scope, busiest_service, top_calls, top_edges};
 use crate::number;
@@ -40,6 +40,13 @@ pub fn summary(report: &Report<'_>, style: Style, written: Option<(&Path, &[Stri
     out.services(report);
     out.given_up(report);
     out.promises(report);
+    let precision = certainty::precision(report, style);
+    for line in &precision {
+        out.line(line);
+    }
+    if !precision.is_empty() {
+        out.line("");
+    }
     if let Some((folder, files)) = written {
         out.files(folder, files);
     }
@@ -72,7 +79,7 @@ impl Lines {
     }
 
     fn headline(&mut self, report: &Report<'_>) {
-        let style = self.style;
+        let (style, scenario) = (self.style, report.scenario);
         let title = match report.scenario.title.as_str() {
             "" => report.name.to_string(),
             title => format!("{}: {title}", report.name),
@@ -99,6 +106,9 @@ impl Lines {
                 let lead = if i == 0 { "▌ " } else { "  " };
                 self.line(&style.warn(&format!("{lead}{line}")));
             }
+        }
+        for line in certainty::warmup(report.warmup, scenario, style, COLUMNS) {
+            self.line(&line);
         }
         if report.interrupted {
             let (done, asked) = (report.outcomes.len(), report.asked);
@@ -222,6 +232,9 @@ impl Lines {
             ]);
         }
         self.table(&table.without_columns_of(&[""]));
+        if let Some(words) = certainty::of_one(report) {
+            self.line(&self.style.dim(&format!("  {words}")));
+        }
         self.left_out(left_out, "edges");
     }
 
@@ -375,9 +388,11 @@ pub fn cut(name: &str, to: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::precision::Goal;
     use crate::report::summary::Summary;
     use crate::sample;
     use crate::story::{Promise, Story};
+    use crate::warmup::Warmup;
 
     fn printed(replications: u64) -> String {
         let scenario = sample::scenario();
@@ -403,6 +418,10 @@ mod tests {
                 promise("amplification(db) <= 1.2", false),
                 promise("x > 1", true),
             ],
+            warmup: &Warmup::NotSettled("it is not; ".repeat(12)),
+            precision: &[Goal::parse("goodput=1%", &scenario)
+                .expect("a goal")
+                .judge(&scenario, &outcomes)],
             asked: 5,
             interrupted: true,
         };

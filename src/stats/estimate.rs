@@ -1,20 +1,24 @@
-//! A figure estimated from independent replications.
+//! A figure estimated from independent replications, or from the batches of one.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use super::Basis;
+use super::batch::{BATCHES, Batches, half_width};
 use crate::figure::column::rounded;
 
-/// A figure estimated from independent replications.
+/// A figure and how sure it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Estimate {
     /// Mean over the replications that have a value; `None` when none has.
     pub mean: Option<f64>,
-    /// Ends of the 95 % confidence interval of the mean; `None` with fewer than two values.
+    /// Ends of the 95 % confidence interval of the mean, if there is one.
     pub interval: Option<(f64, f64)>,
     /// Standard error of the mean, `s / √n`; `None` with fewer than two values.
     pub error: Option<f64>,
     /// Replications that have a value.
     pub replications: usize,
+    /// What the interval rests on, or why there is none.
+    pub basis: Basis,
 }
 
 /// Two-sided confidence of every interval.
@@ -45,20 +49,59 @@ impl Estimate {
             }),
             error: error.map(rounded),
             replications: n,
+            basis: match n {
+                1 => Basis::OneValue,
+                _ => Basis::Replications,
+            },
         }
     }
 
-    /// Half the width of the interval.
+    /// Of a single replication, without an interval.
+    #[must_use]
+    pub fn single(mean: f64, why_none: Basis) -> Estimate {
+        Estimate {
+            mean: Some(rounded(mean)),
+            replications: 1,
+            basis: why_none,
+            ..Estimate::default()
+        }
+    }
+
+    /// Of a single replication cut into batches: its figure is `mean`, that of a batch times `scale`. Correlated
+    /// batches give an error that is too small, so no interval.
+    #[must_use]
+    pub fn of_batches(mean: f64, batches: Batches, scale: f64) -> Estimate {
+        let error = batches.error * scale;
+        if batches.correlated {
+            return Estimate {
+                error: Some(rounded(error)),
+                ..Estimate::single(mean, Basis::Correlated)
+            };
+        }
+        let half = half_width(error, BATCHES, CONFIDENCE);
+        Estimate {
+            interval: Some((rounded(mean - half), rounded(mean + half))),
+            error: Some(rounded(error)),
+            ..Estimate::single(mean, Basis::BatchMeans)
+        }
+    }
+
+    /// Half the width of the interval, if there is one.
     #[must_use]
     pub fn half_width(&self) -> Option<f64> {
+        self.interval?;
         self.half_width_at(CONFIDENCE)
     }
 
-    /// Half the width of an interval with another `confidence`, in (0, 1).
+    /// Half the width of an interval with another `confidence`, in (0, 1); of correlated batches, the one that was
+    /// refused.
     #[must_use]
     pub fn half_width_at(&self, confidence: f64) -> Option<f64> {
         let error = self.error?;
-        Some(t_quantile(self.replications - 1, confidence) * error)
+        Some(match self.basis {
+            Basis::BatchMeans | Basis::Correlated => half_width(error, BATCHES, confidence),
+            _ => t_quantile(self.replications - 1, confidence) * error,
+        })
     }
 }
 

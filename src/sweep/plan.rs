@@ -192,6 +192,11 @@ fn check(
     overrides: Vec<Override>,
 ) -> Result<(Spot, Loaded, Vec<Measure>), Error> {
     let loaded = model.load(&overrides)?;
+    if loaded.scenario.run.detect_warmup {
+        let message = "`run.warmup: auto` would measure every point over another time; \
+            see what `retrystorm run` finds, and set it: --set run.warmup=30s";
+        return Err(Error::Usage(message.into()));
+    }
     let measures = experiment.measures(&loaded.scenario);
     let promises = experiment.promises_at(steps, &loaded.scenario);
     let (measures, promises) = match (measures, promises) {

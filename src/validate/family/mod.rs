@@ -1,6 +1,7 @@
 //! How the cases of each family become scenarios and what is read off them.
 
 mod chains;
+mod coverage;
 mod deadline;
 mod layers;
 mod library;
@@ -29,6 +30,7 @@ pub fn plan(case: &Case, scale: f64) -> Result<Plan, String> {
         "forkjoin" => layers::fork_join(case, scale),
         "budget" => chains::budget(case, scale),
         "breaker" => chains::breaker(case, scale),
+        "statistics" => coverage::experiments(case),
         "rng" => library::rng(case),
         "backoff" => library::backoff(case, scale),
         other => return Err(format!("no way yet to run the family `{other}`")),

@@ -12,8 +12,8 @@ use seawall::{FailureKind, Stopped, Time};
 
 pub use evaluate::{Checked, evaluate, measured};
 pub use metric::{Metric, Of, Unit};
-pub use parse::measure;
 pub(crate) use parse::parse;
+pub use parse::{amount, measure};
 
 use crate::scenario::model::Caller;
 

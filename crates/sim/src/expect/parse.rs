@@ -117,6 +117,18 @@ fn clauses(text: &str) -> Result<(&str, Option<&str>, Option<&str>), String> {
     Ok((value.trim(), from, to))
 }
 
+/// Reads a value in the unit of `metric`, as a promise writes it: seconds, shares of 1, per second.
+///
+/// # Errors
+/// What is wrong with it, in a sentence.
+pub fn amount(metric: Metric, text: &str) -> Result<f64, String> {
+    // A difference between counts need not be whole.
+    match metric.unit() {
+        Unit::Count => value_of(Unit::Factor, text),
+        unit => value_of(unit, text),
+    }
+}
+
 fn value_of(unit: Unit, text: &str) -> Result<f64, String> {
     let number = || text.parse().ok().filter(|value: &f64| value.is_finite());
     let value = match unit {

@@ -80,6 +80,9 @@ pub struct Run {
     pub window: Span,
     /// Totals count from here; windows are written from the start.
     pub warmup: Span,
+    /// Whether the file leaves it to whoever runs the world to find out how long the warm-up is; `warmup` is zero
+    /// until then.
+    pub detect_warmup: bool,
     /// How long open calls may take to end after `duration`; what is still open then is counted `open`.
     pub drain: Span,
     /// The seed of replication 0.

@@ -26,6 +26,7 @@ fn one_service(arrivals: Arrivals, work: Law, spec: Spec) -> Scenario {
             duration: Span::secs(1000),
             window: Span::secs(100),
             warmup: Span::ZERO,
+            detect_warmup: false,
             drain: Span::secs(1000),
             seed: 0,
             replications: 1,

@@ -34,6 +34,18 @@ expect:                      # exit code says whether the world kept its promise
 ";
 
 #[test]
+fn a_warmup_can_be_left_to_be_detected() {
+    let detected = yaml(&SMALL.replace("warmup: 30s", "warmup: auto")).run;
+    assert_eq!(
+        (detected.warmup, detected.detect_warmup),
+        (Span::ZERO, true)
+    );
+    assert!(!yaml(SMALL).run.detect_warmup);
+    let problems = wrong(&SMALL.replace("warmup: 30s", "warmup: automatic"));
+    assert!(problems.contains("automatic"), "{problems}");
+}
+
+#[test]
 fn the_smallest_useful_file_means_what_it_says() {
     let scenario = yaml(SMALL);
     assert_eq!(scenario.run.duration, Span::secs(600));

@@ -1,11 +1,13 @@
 //! The `run` block.
 
 use seawall::{Span, Time};
+use serde_json::{Value as Json, json};
 
 use crate::scenario::context::Context;
 use crate::scenario::model::{Limits, Run};
-use crate::scenario::tree::{At, Position};
-use crate::scenario::written::{Whole, record};
+use crate::scenario::problem::Problems;
+use crate::scenario::tree::{At, Node, Position, Value};
+use crate::scenario::written::{Defs, Whole, Written, record};
 
 /// More windows would need more memory than the run itself.
 const WINDOWS_MAX: u64 = 1_000_000;
@@ -17,8 +19,9 @@ record! {
         duration: At<Span>,
         /// Length of a measurement window.
         window: At<Span> = "1s",
-        /// Totals count from here; windows are written from the start. Shorter than the duration.
-        warmup: At<Span> = "0s",
+        /// Totals count from here; windows are written from the start. Shorter than the duration; `auto` finds
+        /// the end of the start-up with MSER-5 before the runs that count.
+        warmup: At<Warmup> = "0s",
         /// How long open calls may take to end after the duration; what is still open then is counted
         /// as open.
         drain: Span = "1min",
@@ -31,6 +34,23 @@ record! {
         trigger: Option<TriggerFile>,
         /// Bounds whose reaching ends the run by name, with what was computed kept.
         limits: LimitsFile,
+    }
+}
+
+/// How long the world takes to start up, or `auto`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Warmup(Option<Span>);
+
+impl Written for Warmup {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        if node.value == Value::String("auto".into()) {
+            return Some(Warmup(None));
+        }
+        Span::decode(node, problems).map(|span| Warmup(Some(span)))
+    }
+
+    fn schema(defs: &mut Defs) -> Json {
+        json!({ "anyOf": [Span::schema(defs), { "const": "auto" }] })
     }
 }
 
@@ -78,7 +98,7 @@ impl RunFile {
                 format!("{window} in {duration} makes {windows} windows, more than {WINDOWS_MAX}");
             refuse("window", self.window.at, message, context);
         }
-        let warmup = self.warmup.value;
+        let warmup = self.warmup.value.0.unwrap_or(Span::ZERO);
         if warmup >= duration {
             let message = format!("must be shorter than the duration ({duration}), got {warmup}");
             refuse("warmup", self.warmup.at, message, context);
@@ -95,6 +115,7 @@ impl RunFile {
             duration,
             window,
             warmup,
+            detect_warmup: self.warmup.value.0.is_none(),
             drain: self.drain,
             seed: self.seed,
             replications: self.replications.0,
