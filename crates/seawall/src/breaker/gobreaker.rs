@@ -64,12 +64,12 @@ impl GoBreaker {
     pub(crate) fn check(&self, found: &mut Found) {
         found.require(
             self.buckets() <= MOST_BUCKETS,
-            "breaker.BucketPeriod",
-            "at least Interval / 100000",
+            "breaker.bucket_period",
+            "at least interval / 100000",
             self.bucket_period,
         );
         if let GoTrip::FailureRatio { at_least, .. } = self.trip {
-            found.within("breaker.ReadyToTrip", at_least, 0.0, 1.0);
+            found.within("breaker.at_least", at_least, 0.0, 1.0);
         }
     }
 

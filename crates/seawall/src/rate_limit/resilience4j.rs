@@ -39,9 +39,9 @@ impl Default for Resilience4jRate {
 
 impl Resilience4jRate {
     pub(crate) fn check(&self, found: &mut Found) {
-        found.at_least_one("rate_limit.limitForPeriod", self.limit_for_period);
+        found.at_least_one("rate_limit.limit_for_period", self.limit_for_period);
         let period = self.limit_refresh_period;
-        found.span_above_zero("rate_limit.limitRefreshPeriod", period);
+        found.span_above_zero("rate_limit.limit_refresh_period", period);
     }
 }
 

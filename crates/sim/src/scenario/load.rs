@@ -5,11 +5,11 @@ use serde_json::{Value as Json, json};
 
 use super::circle::circles;
 use super::context::Context;
-use super::extends;
 use super::file::ScenarioFile;
 use super::model::{Caller, Client, Edge, Fault, Link, Policy, Run, Scenario, Service};
 use super::names::{self, DEFAULT_LINK, NO_POLICY};
 use super::overrides::{self, Override};
+use super::policy::{self, extends};
 use super::problem::Problems;
 use super::tree::{Format, Node, Value, read};
 use super::written::{Defs, Entry, Table, Tried, Written};
@@ -206,7 +206,7 @@ fn policies(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Vec<
                 .get("policies")
                 .and_then(|policies| policies.get(&name));
             Policy {
-                policy: policy.mean(node.unwrap_or(root), context),
+                policy: policy::mean(policy, node.unwrap_or(root), context),
                 name,
             }
         },

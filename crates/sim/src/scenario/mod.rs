@@ -2,12 +2,12 @@
 
 mod circle;
 pub(crate) mod context;
-mod extends;
 pub(crate) mod file;
 mod load;
 pub mod model;
 pub(crate) mod names;
 mod overrides;
+mod policy;
 pub(crate) mod problem;
 mod topology;
 pub(crate) mod tree;

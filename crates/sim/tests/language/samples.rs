@@ -1,6 +1,6 @@
 //! Scenarios that between them write every key of the language, with other values than the defaults.
 
-pub const SAMPLES: &[&str] = &[CALLERS, LAWS, POLICIES, FAULTS];
+pub const SAMPLES: &[&str] = &[CALLERS, LAWS, POLICIES, DIALECTS, FAULTS];
 
 const CALLERS: &str = "
 $schema: https://example.org/scenario.json
@@ -136,6 +136,64 @@ policies:
   percent: { budget: { ratio: { percent: 10, burst: 3 } } }
   window: { budget: { windowed: { of: successes, percent: 20%, window: 20s, floor: 3/s } } }
   share: { budget: { windowed: { of: not_retryable, ratio: 0.5 } } }
+";
+
+/// Policies that libraries in production run, each key away from its default.
+pub const DIALECTS: &str = "
+version: 1
+run: { duration: 10s }
+clients: { web: { arrivals: { poisson: 10/s }, calls: [ { to: s, policy: grpc } ] } }
+services: { s: { work: 1ms } }
+policies:
+  grpc:
+    retry: { max_attempts: 4, backoff: { grpc: { initial: 100ms, max: 1s, multiplier: 2, jitter: full, variant: java } } }
+    budget: { grpc: { max_tokens: 10, token_ratio: 0.1, variant: java } }
+  aws_blog: { retry: { max_attempts: 3, backoff: { aws_jitter: { kind: equal, base: 10ms, cap: 1s, first_exponent: 0 } } } }
+  aws_sdk:
+    retry: { max_attempts: 3, backoff: { aws_sdk: { mode: standard_2.1, service: dynamodb, retry_after: ignore } } }
+    budget: { aws_quota: { capacity: 100, costs: smithy_2.0, refill_per_sec: 2, success_reward: 0.5 } }
+    rate_limit: { aws_adaptive: { beta: 0.6, scale: 0.5, smoothing: 0.7, cost: 0.9, retry_cost: 5, transient_retry_cost: 10, reserves: true } }
+  envoy:
+    retry: { max_attempts: 2, backoff: { envoy: { base: 30ms, max: 200ms, rate_limited: { max_interval: 20s } } } }
+    budget: { envoy: { max_retries: 4, retry_budget: { percent: 30%, min_retry_concurrency: 5, interval: 1s } } }
+    bulkhead: { max_in_flight: 100, max_waiting: 50, max_wait: unlimited, queue_from: 50 }
+  finagle:
+    retry: { max_attempts: 4, backoff: { finagle: { kind: { exponential: 2 }, start: 10ms, maximum: 1s } } }
+    budget: { finagle: { ttl: 20s, min_retries_per_sec: 5, percent_can_retry: 10%, deposits: calls } }
+  finagle_linear: { retry: { max_attempts: 4, backoff: { finagle: { kind: { linear: 20ms }, start: 10ms } } } }
+  google: { retry: { max_attempts: unlimited, backoff: { google_api_core: { initial: 2s, maximum: 30s, multiplier: 3 } } } }
+  polly:
+    retry: { max_attempts: 4, backoff: { polly: { kind: exponential, jitter: true, delay: 1s, max_delay: 10s } } }
+    breaker: { polly: { failure_ratio: 20%, minimum_throughput: 50, sampling: 20s, break_for: 2s }, counts: calls, on: [ timeout ], ignored: [ invalid ] }
+  resilience4j:
+    retry: { max_attempts: 3, backoff: { resilience4j: { initial: 200ms, multiplier: 1.5, randomization: 50%, max: 2s } } }
+    breaker:
+      resilience4j:
+        window: { length: 10s, aligned: creation }
+        minimum_calls: 20
+        failure_rate: 40%
+        slow_rate: 80%
+        slow_after: 2s
+        wait_in_open: { initial: 30s, multiplier: 2 }
+        automatic_transition: true
+        permitted_in_half_open: 5
+        max_wait_in_half_open: 10s
+        closes_after_half_open_wait: true
+    rate_limit: { resilience4j: { limit_for_period: 10, limit_refresh_period: 1s, timeout: 100ms, blocking: false } }
+  gobreaker: { breaker: { gobreaker: { max_requests: 2, interval: 10s, bucket_period: 1s, timeout: 30s, trip: { failure_ratio: { min_requests: 10, at_least: 60% } } } } }
+  gobreaker_row: { breaker: { gobreaker: { trip: { consecutive_failures_above: 3 } } } }
+  hystrix: { breaker: { hystrix: { request_volume_threshold: 10, error_threshold_percentage: 40, sleep_window: 3s, rolling_window: 8s, snapshot_interval: 250ms } } }
+  linkerd:
+    budget: { tower_tps: { ttl: 20s, min_per_sec: 5, retry_percent: 10%, deposits: calls } }
+    breaker: { linkerd: { max_failures: 5, min_penalty: 2s, max_penalty: 30s, jitter: 10% } }
+  sentinel: { breaker: { sentinel: { grade: error_count, threshold: 5, min_request_amount: 10, stat_interval: 2s, recovery: 10s } } }
+  sentinel_slow: { breaker: { sentinel: { grade: { slow_ratio: 100ms }, threshold: 0.5, recovery: 10s } } }
+  rates: { breaker: { rates: { window: 20 }, counts: calls } }
+  sre: { budget: { sre_adaptive: { k: 1.5, window: 1min, history: exact, rejections: [ timeout ] } } }
+  aimd: { bulkhead: 100, limiter: { aimd: { initial: 10, min: 5, max: 50, backoff_ratio: 0.8, timeout: 1s }, dropped: [ timeout ] } }
+  gradient: { bulkhead: 100, limiter: { gradient2: { initial: 10, min: 5, max: 50, smoothing: 0.3, tolerance: 2, long_window: 100, queue: 2 } } }
+  vegas: { bulkhead: 100, limiter: { vegas: { initial: 10, max: 50, smoothing: 0.5, probe_multiplier: 10 } } }
+  gcra: { rate_limit: { gcra: { rate: 100/s, burst: 5, max_wait: 50ms } } }
 ";
 
 const FAULTS: &str = "
