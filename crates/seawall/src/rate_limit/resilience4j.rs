@@ -112,6 +112,12 @@ impl Resilience4jRateState {
         RateReservation::Granted { wait }
     }
 
+    /// Gives back permissions that were reserved and are not waited for.
+    pub fn put_back(&mut self, permits: u32) {
+        let permissions = self.permissions.saturating_add(i64::from(permits));
+        self.permissions = permissions.min(self.limit);
+    }
+
     /// Permissions of the current cycle, less those reserved of later ones, as of the last call.
     #[must_use]
     pub fn permissions(&self) -> i64 {

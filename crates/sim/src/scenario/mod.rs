@@ -14,9 +14,10 @@ pub(crate) mod tree;
 pub(crate) mod written;
 
 pub(crate) use load::drop_unread;
-pub use load::{Source, VERSION, load, schema, to_json};
+pub use load::{Source, VERSION, load, schema, settings, to_json};
 pub use model::Scenario;
 pub use overrides::{Override, Place};
+pub use policy::settings::{Origin, Setting, Settings};
 pub use problem::{Problem, Problems};
 pub use topology::Topology;
 pub use tree::Format;

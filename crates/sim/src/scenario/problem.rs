@@ -40,6 +40,11 @@ impl Problems {
         self.sources.len() as u32 - 1
     }
 
+    /// What the text with that number is called.
+    pub(crate) fn source_name(&self, number: u32) -> &str {
+        self.sources.get(number as usize).map_or("", String::as_str)
+    }
+
     /// Notes a problem. The dotted path of the keys being read goes in front of it.
     pub(crate) fn report(&mut self, at: Position, message: impl Into<String>) {
         let mut message = message.into();

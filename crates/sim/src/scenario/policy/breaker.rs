@@ -394,45 +394,18 @@ mirror! {
     }
 }
 
-#[derive(Clone, Debug)]
-struct Seconds {
-    length: Span,
-    aligned: Aligned,
-}
-
-mirror! {
-    /// The results of so many whole seconds.
-    Seconds as "Resilience4jSeconds" {
-        /// How many.
-        length: Span,
-        /// Where they begin.
-        aligned: Aligned = "epoch",
-    }
-}
-
-words! {
-    /// Where the seconds of a time-based window begin.
-    Aligned, "Resilience4jAligned" {
-        "epoch" => Aligned::Epoch, "At whole seconds of the clock (the synchronized window).";
-        "creation" => Aligned::Creation, "At the creation of the breaker (the lock-free window).";
-    }
-}
-
 impl Written for Resilience4jWindow {
     fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
-        let Seconds { length, aligned } = match node.value {
-            Value::Number(_) => {
-                return Whole::<1>::decode(node, problems).map(|n| Resilience4jWindow::Count(n.0));
-            }
-            Value::Map(_) => Seconds::decode(node, problems)?,
-            _ => Seconds {
-                length: Span::decode(node, problems)?,
-                aligned: Aligned::default(),
-            },
-        };
+        if let Value::Number(_) = node.value {
+            return Whole::<1>::decode(node, problems).map(|n| Resilience4jWindow::Count(n.0));
+        }
+        let length = Span::decode(node, problems)?;
         let count = u32::try_from(length.0 / 1_000_000_000).ok();
         match count.filter(|&count| count > 0 && length == Span::secs(count.into())) {
-            Some(count) => Some(Resilience4jWindow::Seconds { count, aligned }),
+            Some(count) => Some(Resilience4jWindow::Seconds {
+                count,
+                aligned: Aligned::Epoch,
+            }),
             None => {
                 let message = format!("expected whole seconds, at least \"1s\", got \"{length}\"");
                 problems.report(node.at, message);
@@ -442,21 +415,16 @@ impl Written for Resilience4jWindow {
     }
 
     fn schema(defs: &mut Defs) -> Json {
-        json!({ "anyOf": [Whole::<1>::schema(defs), Span::schema(defs), Seconds::schema(defs)] })
+        json!({ "anyOf": [Whole::<1>::schema(defs), Span::schema(defs)] })
     }
 }
 
+/// In a simulation breakers are made at a whole second, so that both alignments are the same.
 impl Layered for Resilience4jWindow {
     fn write(&self) -> Value {
         match *self {
             Resilience4jWindow::Count(count) => Whole::<1>(count).write(),
-            Resilience4jWindow::Seconds { count, aligned } => {
-                let length = Span::secs(count.into());
-                match aligned {
-                    Aligned::Epoch => length.write(),
-                    Aligned::Creation => Seconds { length, aligned }.write(),
-                }
-            }
+            Resilience4jWindow::Seconds { count, .. } => Span::secs(count.into()).write(),
         }
     }
 }

@@ -11,8 +11,8 @@ use serde_json::Value as Json;
 use crate::scenario::problem::Problems;
 use crate::scenario::tree::{At, Node, Position, Value};
 use crate::scenario::written::{
-    Defs, Form, Kinds, Layered, Opt, Percent, Rate, Ratio, Whole, Written, itself, lay_key,
-    members, mirror, record, unfold, words, written_map,
+    Defs, Kinds, Layered, Opt, Percent, Rate, Ratio, Whole, Written, itself, lay_key, members,
+    mirror, record, unfold, words, written_map,
 };
 
 members! {

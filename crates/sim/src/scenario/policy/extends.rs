@@ -1,10 +1,11 @@
-//! Policies that extend others, merged before they are read.
+//! Policies that extend others or begin with a preset, merged before they are read.
 //!
 //! The keys of the extended policy hold where the other does not say otherwise, key by key as far down as
-//! both say the same kind of thing; where they do not, everything below is replaced.
+//! both say the same kind of thing; where they do not, everything below is replaced. A preset comes last.
 
 use seawall::Spec;
 
+use super::preset::lay_preset;
 use crate::scenario::problem::Problems;
 use crate::scenario::tree::{At, Node, Value};
 use crate::scenario::written::{Layered, mend};
@@ -64,5 +65,6 @@ fn merged(
         Spec::lay(&mut result, node);
         next = node.get("extends");
     }
+    lay_preset(&mut result);
     result
 }

@@ -7,8 +7,8 @@ use serde_json::Value as Json;
 use crate::scenario::problem::Problems;
 use crate::scenario::tree::{Node, Value};
 use crate::scenario::written::{
-    Bound, Defs, Fields, Form, Key, Kinds, Layered, Opt, Ratio, Share, Tagged, Whole, Written,
-    described, itself, lay_key, members, mirror, schema_of_record, unfold, written_map,
+    Bound, Defs, Fields, Key, Kinds, Layered, Opt, Ratio, Share, Tagged, Whole, Written, described,
+    itself, lay_key, members, mirror, schema_of_record, unfold, written_map,
 };
 
 mirror! {

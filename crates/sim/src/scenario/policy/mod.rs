@@ -5,11 +5,13 @@ mod breaker;
 mod budget;
 pub(crate) mod extends;
 mod limits;
+mod preset;
 mod rate_limit;
 mod retry;
+pub(crate) mod settings;
 
 use seawall::{
-    Breaker, Budget, Bulkhead, Deadline, Limiter, RateLimit, Retry, Span, Spec, SpecError,
+    Breaker, Budget, Bulkhead, Deadline, Limiter, Preset, RateLimit, Retry, Span, Spec, SpecError,
 };
 
 use super::context::Context;
@@ -39,6 +41,9 @@ mirror! {
     also {
         /// Another policy whose keys hold where this one does not say otherwise.
         extends: String,
+        /// A library whose documented defaults hold where neither this policy nor one it extends says
+        /// otherwise.
+        preset: Preset,
     }
 }
 
