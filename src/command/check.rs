@@ -166,17 +166,12 @@ impl View<'_> {
                 self.style.bold(&format!("policy {}", settings.policy))
             );
             let (set, usual) = wording::settings(settings);
-            let wide = |column: fn(&[String; 3]) -> &String| {
-                set.iter()
-                    .map(|row| column(row).chars().count())
-                    .max()
-                    .unwrap_or(0)
-                    .min(44)
-            };
-            let (paths, values) = (wide(|row| &row[0]), wide(|row| &row[1]));
-            for [path, value, origin] in &set {
-                let origin = self.style.dim(origin);
-                let _ = writeln!(out, "      {path:paths$}  {value:values$}  {origin}");
+            let width = |i: usize| set.iter().map(|row: &[String; 3]| row[i].chars().count());
+            let (paths, origins) = (width(0).max().unwrap_or(0), width(1).max().unwrap_or(0));
+            for [path, origin, value] in &set {
+                // Padded before it is dressed.
+                let origin = self.style.dim(&format!("{origin:origins$}"));
+                let _ = writeln!(out, "      {path:paths$}  {origin}  {value}");
             }
             for line in crate::report::terminal::wrapped(&usual, 94) {
                 let _ = writeln!(out, "      {}", self.style.dim(&line));

@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 
 use seawall::{
-    Backoff, Breaker, BreakerRule, Budget, BudgetEvent, Bulkhead, Counts, Deadline, FailureSet,
-    Jitter, PhaseSet, Retry, Spec, Window,
+    Backoff, Breaker, BreakerRule, Budget, BudgetEvent, Bulkhead, Counts, Deadline, FailureKind,
+    FailureSet, Jitter, Limiter, LimiterRule, PhaseSet, RateLimit, Retry, Span, Spec, Window,
 };
 
 use crate::number;
@@ -84,13 +84,17 @@ fn retry(retry: &Retry) -> String {
 }
 
 fn kinds(set: FailureSet) -> String {
-    if set.is_empty() {
-        return "nothing".into();
+    let names = |within: bool| {
+        let kinds = FailureKind::ALL.iter();
+        let kinds = kinds.filter(move |&&kind| set.contains(kind) == within);
+        kinds.map(|kind| kind.name()).collect::<Vec<_>>().join(", ")
+    };
+    match (set.iter().count(), FailureKind::ALL.len()) {
+        (0, _) => "nothing".into(),
+        (some, all) if some == all => "any failure".into(),
+        (some, all) if all - some <= 4 => format!("any failure but {}", names(false)),
+        _ => names(true),
     }
-    set.iter()
-        .map(|kind| kind.name())
-        .collect::<Vec<_>>()
-        .join(", ")
 }
 
 fn backoff(backoff: &Backoff) -> String {

@@ -2,7 +2,7 @@
 
 use sim::scenario::{Origin, Setting, Settings};
 
-/// Path, value and origin of each value that somebody set; and all others in one sentence.
+/// Path, origin and value of each value that somebody set; and all others in one sentence.
 #[must_use]
 pub fn settings(settings: &Settings) -> (Vec<[String; 3]>, String) {
     let single = settings
@@ -28,7 +28,7 @@ pub fn settings(settings: &Settings) -> (Vec<[String; 3]>, String) {
                 continue;
             }
         };
-        set.push([path.clone(), value.clone(), origin]);
+        set.push([path.clone(), origin, value.clone()]);
     }
     (set, format!("by default: {}", usual.join(" · ")))
 }
