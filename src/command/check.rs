@@ -166,8 +166,11 @@ impl View<'_> {
                 self.style.bold(&format!("policy {}", settings.policy))
             );
             let (set, usual) = wording::settings(settings);
-            let width = |i: usize| set.iter().map(|row: &[String; 3]| row[i].chars().count());
-            let (paths, origins) = (width(0).max().unwrap_or(0), width(1).max().unwrap_or(0));
+            let width = |column: usize| {
+                let widths = set.iter().map(|row| row[column].chars().count());
+                widths.max().unwrap_or(0)
+            };
+            let (paths, origins) = (width(0), width(1));
             for [path, origin, value] in &set {
                 // Padded before it is dressed.
                 let origin = self.style.dim(&format!("{origin:origins$}"));
