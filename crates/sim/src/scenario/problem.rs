@@ -41,7 +41,7 @@ impl Problems {
     }
 
     /// What the text with that number is called.
-    pub(crate) fn source_name(&self, number: u32) -> &str {
+    pub(crate) fn name_of(&self, number: u32) -> &str {
         self.sources.get(number as usize).map_or("", String::as_str)
     }
 
@@ -141,8 +141,7 @@ impl Problems {
     }
 
     fn source_name(&self, problem: &Problem) -> &str {
-        let source = problem.at.source as usize;
-        self.sources.get(source).map_or("", String::as_str)
+        self.name_of(problem.at.source)
     }
 }
 

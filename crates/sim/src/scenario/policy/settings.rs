@@ -106,7 +106,7 @@ impl Walk<'_> {
             _ if at == Position::default() => Origin::Default,
             Some((place, name)) if place == at => Origin::Preset(name),
             _ if at.source == 0 => Origin::Line(at.line),
-            _ => Origin::Override(self.problems.source_name(at.source).into()),
+            _ => Origin::Override(self.problems.name_of(at.source).into()),
         }
     }
 }
