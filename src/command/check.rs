@@ -176,7 +176,7 @@ impl View<'_> {
                 let origin = self.style.dim(&format!("{origin:origins$}"));
                 let _ = writeln!(out, "      {path:paths$}  {origin}  {value}");
             }
-            for line in crate::report::terminal::wrapped(&usual, 94) {
+            for line in crate::report::table::wrapped(&usual, 94) {
                 let _ = writeln!(out, "      {}", self.style.dim(&line));
             }
         }
