@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use sim::scenario::Topology;
 use sim::scenario::model::{Caller, Client, Edge, Scenario, Service, Source};
+use sim::scenario::{Settings, Topology};
 
 use crate::cli::{Check, Talk};
 use crate::error::{Error, exit};
@@ -15,16 +15,18 @@ use crate::wording;
 
 pub(super) fn check(check: &Check, talk: Talk) -> Result<u8, Error> {
     let input = Input::open(&check.file, Folder::Models)?;
-    let loaded = input.load(&super::run::parsed(&check.overrides)?)?;
+    let overrides = super::run::parsed(&check.overrides)?;
+    let loaded = input.load(&overrides)?;
     if !talk.quiet {
         let style = Style::of_stdout(talk.no_color);
-        super::print(&effective(&input.shown, &loaded.scenario, style))?;
+        let settings = input.settings(&overrides)?;
+        super::print(&effective(&input.shown, &loaded.scenario, &settings, style))?;
     }
     Ok(exit::OK)
 }
 
 /// What a scenario comes down to: who calls whom, under which policy, and how bad it can get.
-fn effective(shown: &str, scenario: &Scenario, style: Style) -> String {
+fn effective(shown: &str, scenario: &Scenario, settings: &[Settings], style: Style) -> String {
     let view = View {
         scenario,
         topology: Topology::of(scenario),
@@ -45,6 +47,7 @@ fn effective(shown: &str, scenario: &Scenario, style: Style) -> String {
     let _ = writeln!(out, "  {}\n", style.dim(&view.run()));
     view.tree(&mut out);
     view.policies(&mut out);
+    view.settings(&mut out, settings);
     view.faults(&mut out);
     view.worst(&mut out);
     out
@@ -150,6 +153,39 @@ impl View<'_> {
             }
         }
         out.push('\n');
+    }
+
+    /// Each value of each policy in use, and where it comes from; what nobody set in one paragraph.
+    fn settings(&self, out: &mut String, settings: &[Settings]) {
+        let used = |name: &str| {
+            let policies = &self.scenario.policies;
+            let edges = &mut self.scenario.edges.iter();
+            edges.any(|edge| policies[edge.policy as usize].name == name)
+        };
+        for settings in settings.iter().filter(|settings| used(&settings.policy)) {
+            let _ = writeln!(
+                out,
+                "  {}",
+                self.style.bold(&format!("policy {}", settings.policy))
+            );
+            let (set, usual) = wording::settings(settings);
+            let width = |column: usize| {
+                let widths = set.iter().map(|row| row[column].chars().count());
+                widths.max().unwrap_or(0)
+            };
+            let (paths, origins) = (width(0), width(1));
+            for [path, origin, value] in &set {
+                // Padded before it is dressed.
+                let origin = self.style.dim(&format!("{origin:origins$}"));
+                let _ = writeln!(out, "      {path:paths$}  {origin}  {value}");
+            }
+            for line in crate::report::table::wrapped(&usual, 94) {
+                let _ = writeln!(out, "      {}", self.style.dim(&line));
+            }
+        }
+        if !settings.is_empty() {
+            out.push('\n');
+        }
     }
 
     fn faults(&self, out: &mut String) {

@@ -1,8 +1,10 @@
 //! How the things of a scenario are called in reports.
 
 mod policy;
+mod settings;
 
 pub use policy::policy;
+pub use settings::settings;
 
 use seawall::{Span, Time};
 use sim::arrivals::Arrivals;

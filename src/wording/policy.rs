@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 
 use seawall::{
-    Backoff, Breaker, BreakerRule, Budget, BudgetEvent, Bulkhead, Counts, Deadline, FailureSet,
-    Jitter, PhaseSet, Retry, Spec, Window,
+    Backoff, Breaker, BreakerRule, Budget, BudgetEvent, Bulkhead, Counts, Deadline, FailureKind,
+    FailureSet, Jitter, Limiter, LimiterRule, PhaseSet, RateLimit, Retry, Span, Spec, Window,
 };
 
 use crate::number;
@@ -15,12 +15,17 @@ pub fn policy(spec: &Spec) -> Vec<String> {
     let mut lines = vec![deadline(spec), retry(&spec.retry)];
     lines.extend(budget(&spec.budget));
     lines.extend(spec.breaker.as_ref().map(breaker));
+    lines.extend(spec.rate_limit.as_ref().map(rate_limit));
     lines.extend(spec.bulkhead.as_ref().map(bulkhead));
+    lines.extend(spec.limiter.as_ref().map(limiter));
     lines
 }
 
-fn span(span: seawall::Span) -> String {
-    number::duration(span.as_secs_f64())
+fn span(span: Span) -> String {
+    match span {
+        Span::MAX => "any time".into(),
+        _ => number::duration(span.as_secs_f64()),
+    }
 }
 
 fn deadline(spec: &Spec) -> String {
@@ -79,13 +84,17 @@ fn retry(retry: &Retry) -> String {
 }
 
 fn kinds(set: FailureSet) -> String {
-    if set.is_empty() {
-        return "nothing".into();
+    let names = |within: bool| {
+        let kinds = FailureKind::ALL.iter();
+        let kinds = kinds.filter(move |&&kind| set.contains(kind) == within);
+        kinds.map(|kind| kind.name()).collect::<Vec<_>>().join(", ")
+    };
+    match (set.iter().count(), FailureKind::ALL.len()) {
+        (0, _) => "nothing".into(),
+        (some, all) if some == all => "any failure".into(),
+        (some, all) if all - some <= 4 => format!("any failure but {}", names(false)),
+        _ => names(true),
     }
-    set.iter()
-        .map(|kind| kind.name())
-        .collect::<Vec<_>>()
-        .join(", ")
 }
 
 fn backoff(backoff: &Backoff) -> String {
@@ -100,10 +109,13 @@ fn backoff(backoff: &Backoff) -> String {
             max,
             jitter,
         } => format!(
-            "backoff {} × {}ⁿ up to {}, {}",
+            "backoff {} × {}ⁿ{}, {}",
             span(*base),
             number::plain(*multiplier),
-            span(*max),
+            match *max {
+                Span::MAX => String::new(),
+                max => format!(" up to {}", span(max)),
+            },
             jitter_words(*jitter)
         ),
         other => format!("backoff as in {}", dialect(other)),
@@ -203,11 +215,53 @@ fn bulkhead(bulkhead: &Bulkhead) -> String {
     format!("bulkhead {limit} calls in flight, {room}; permit {permit} during backoff")
 }
 
-/// The name of a member that does what a production library does, exactly.
+fn limiter(limiter: &Limiter) -> String {
+    let (name, from, most) = match &limiter.rule {
+        LimiterRule::Aimd(rule) => ("AIMD", rule.initial, rule.max),
+        LimiterRule::Gradient2(rule) => ("Gradient2", rule.initial, rule.max),
+        LimiterRule::Vegas(rule) => ("Vegas", rule.initial, rule.max),
+    };
+    format!("permits moved by {name}, from {from} up to {most}")
+}
+
+fn rate_limit(limit: &RateLimit) -> String {
+    match limit {
+        RateLimit::Gcra { gcra, max_wait } => format!(
+            "at most {} attempts, {} at once, waiting up to {}, per process",
+            number::rate(1.0 / gcra.period.as_secs_f64()),
+            gcra.burst,
+            span(*max_wait)
+        ),
+        RateLimit::Resilience4j(limit) => format!(
+            "at most {} attempts in each {}, waiting up to {}, per process",
+            limit.limit_for_period,
+            span(limit.limit_refresh_period),
+            span(limit.timeout)
+        ),
+        RateLimit::AwsAdaptive(_) => {
+            "rate limited as in the adaptive mode of the AWS SDKs, per process".into()
+        }
+    }
+}
+
+/// The library that a member is taken from.
 fn dialect(member: &impl Debug) -> String {
     let text = format!("{member:?}");
-    text.split(|c: char| !c.is_alphanumeric())
+    let name = text
+        .split(|c: char| !c.is_alphanumeric())
         .next()
-        .unwrap_or_default()
-        .to_string()
+        .unwrap_or_default();
+    match name {
+        "AwsJitter" => "the AWS Architecture Blog",
+        "AwsSdk" | "AwsQuota" => "the AWS SDKs",
+        "GoBreaker" => "sony/gobreaker",
+        "GoogleApiCore" => "google.api_core",
+        "Grpc" => "gRPC",
+        "Polly" => "Polly v8",
+        "Resilience4j" => "resilience4j",
+        "SreAdaptive" => "the Google SRE book, which rejects first attempts too",
+        "TowerTps" => "tower",
+        name => name,
+    }
+    .into()
 }

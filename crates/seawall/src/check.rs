@@ -230,6 +230,17 @@ impl Found {
         }
     }
 
+    /// Checks a part that elsewhere stands for itself: whatever is wrong with it is wrong with `field`.
+    pub(crate) fn below(&mut self, field: &'static str, check: impl FnOnce(&mut Found)) {
+        let mut found = Found::default();
+        check(&mut found);
+        let renamed = found
+            .0
+            .into_iter()
+            .map(|wrong| SpecError { field, ..wrong });
+        self.0.extend(renamed);
+    }
+
     pub(crate) fn span_above_zero(&mut self, field: &'static str, span: Span) {
         if span == Span::ZERO {
             self.expected(field, "above 0", span);

@@ -116,7 +116,7 @@ macro_rules! kinds {
                 match self { $(FailureKind::$kind => $http,)* }
             }
 
-            /// The gRPC status name that carries it, if one does.
+            /// The gRPC status name that carries it most closely, if one does.
             #[must_use]
             pub const fn grpc(self) -> Option<&'static str> {
                 match self { $(FailureKind::$kind => $grpc,)* }
@@ -160,6 +160,24 @@ kinds! {
     Cancelled "cancelled" Server Some(499), Some("CANCELLED");
     /// The response could not be understood.
     Decode "decode" Decode None, None;
+}
+
+impl FailureKind {
+    /// The kind that a gRPC status means to a policy; `None` for `OK` and what is no status name.
+    #[must_use]
+    pub fn from_grpc(status: &str) -> Option<FailureKind> {
+        let known = FailureKind::ALL.iter().copied();
+        let mut same = known.filter(|kind| kind.grpc() == Some(status));
+        same.next().or(match status {
+            "UNKNOWN" | "DATA_LOSS" => Some(FailureKind::Internal),
+            "NOT_FOUND"
+            | "ALREADY_EXISTS"
+            | "FAILED_PRECONDITION"
+            | "OUT_OF_RANGE"
+            | "UNIMPLEMENTED" => Some(FailureKind::Invalid),
+            _ => None,
+        })
+    }
 }
 
 /// A failed attempt as the driver reports it.

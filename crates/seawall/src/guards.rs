@@ -110,10 +110,14 @@ impl Guards {
         let Some(pace) = &mut self.pace else {
             return Ok(());
         };
-        match pace.pass(now, call.last.map(|(kind, _)| kind)) {
+        let failure = call.last.map(|(kind, _)| kind);
+        match pace.pass(now, failure) {
             Passing::Go => Ok(()),
             Passing::Wait(Span::ZERO, Then::GiveUp) => Err(Stopped::RateLimited),
-            Passing::Wait(wait, _) if wait >= remaining(call.deadline, now) => {
+            Passing::Wait(wait, then) if wait >= remaining(call.deadline, now) => {
+                if then == Then::Go {
+                    pace.put_back(failure);
+                }
                 Err(Stopped::DeadlineTooClose)
             }
             Passing::Wait(wait, then) => {

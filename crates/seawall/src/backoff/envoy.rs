@@ -39,11 +39,11 @@ impl Default for Envoy {
 
 impl Envoy {
     pub(crate) fn check(&self, found: &mut Found) {
-        found.span_above_zero("retry.backoff.base_interval", self.base);
+        found.span_above_zero("retry.backoff.base", self.base);
         found.require(
             self.max >= self.base,
-            "retry.backoff.max_interval",
-            "at least base_interval",
+            "retry.backoff.max",
+            "at least base",
             self.max,
         );
     }

@@ -51,9 +51,9 @@ pub enum GrpcJitter {
 
 impl Grpc {
     pub(crate) fn check(&self, found: &mut Found) {
-        found.span_above_zero("retry.backoff.initialBackoff", self.initial);
-        found.span_above_zero("retry.backoff.maxBackoff", self.max);
-        found.growth("retry.backoff.backoffMultiplier", self.multiplier);
+        found.span_above_zero("retry.backoff.initial", self.initial);
+        found.span_above_zero("retry.backoff.max", self.max);
+        found.growth("retry.backoff.multiplier", self.multiplier);
     }
 
     /// The next wait, for a unit draw `u`; with a pushback exactly that, and the exponent restarts.

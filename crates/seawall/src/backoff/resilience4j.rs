@@ -49,18 +49,18 @@ impl Resilience4j {
         const MILLI: Span = Span::millis(1);
         found.require(
             self.initial >= MILLI,
-            "retry.backoff.waitDuration",
+            "retry.backoff.initial",
             "at least 1ms",
             self.initial,
         );
         if let Some(max) = self.max {
-            let field = "retry.backoff.exponentialMaxWaitDuration";
+            let field = "retry.backoff.max";
             found.require(max >= MILLI, field, "at least 1ms", max);
         }
         if let Some(multiplier) = self.multiplier {
             found.require(
                 multiplier >= 1.0 && multiplier.is_finite(),
-                "retry.backoff.exponentialBackoffMultiplier",
+                "retry.backoff.multiplier",
                 "a number of at least 1",
                 multiplier,
             );
@@ -68,7 +68,7 @@ impl Resilience4j {
         if let Some(factor) = self.randomization {
             found.require(
                 (0.0..1.0).contains(&factor),
-                "retry.backoff.randomizedWaitFactor",
+                "retry.backoff.randomization",
                 "at least 0 and below 1",
                 factor,
             );

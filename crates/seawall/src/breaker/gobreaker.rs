@@ -64,12 +64,12 @@ impl GoBreaker {
     pub(crate) fn check(&self, found: &mut Found) {
         found.require(
             self.buckets() <= MOST_BUCKETS,
-            "breaker.BucketPeriod",
-            "at least Interval / 100000",
+            "breaker.bucket_period",
+            "at least interval / 100000",
             self.bucket_period,
         );
         if let GoTrip::FailureRatio { at_least, .. } = self.trip {
-            found.within("breaker.ReadyToTrip", at_least, 0.0, 1.0);
+            found.within("breaker.at_least", at_least, 0.0, 1.0);
         }
     }
 
@@ -175,7 +175,8 @@ impl GoCircuit {
             }
             BreakerState::HalfOpen | BreakerState::Closed => {}
         }
-        self.counts.add(|counts| counts.requests += 1);
+        self.counts
+            .add(|counts| counts.requests = counts.requests.saturating_add(1));
         Ok(GoTicket {
             generation: self.generation,
             age: self.counts.age as u16,
@@ -188,8 +189,8 @@ impl GoCircuit {
             return;
         }
         self.counts.add_at(ticket.age, |counts| {
-            counts.total_successes += 1;
-            counts.consecutive_successes += 1;
+            counts.total_successes = counts.total_successes.saturating_add(1);
+            counts.consecutive_successes = counts.consecutive_successes.saturating_add(1);
             counts.consecutive_failures = 0;
         });
         if self.state == BreakerState::HalfOpen
@@ -207,8 +208,8 @@ impl GoCircuit {
         match self.state {
             BreakerState::Closed => {
                 self.counts.add_at(ticket.age, |counts| {
-                    counts.total_failures += 1;
-                    counts.consecutive_failures += 1;
+                    counts.total_failures = counts.total_failures.saturating_add(1);
+                    counts.consecutive_failures = counts.consecutive_failures.saturating_add(1);
                     counts.consecutive_successes = 0;
                 });
                 if self.ready_to_trip() {
@@ -223,8 +224,9 @@ impl GoCircuit {
     /// A call whose outcome is not to be counted; a trial can be used again.
     pub fn release(&mut self, now: Time, ticket: GoTicket) {
         if self.is_current(now, ticket) {
-            self.counts
-                .add_at(ticket.age, |counts| counts.total_exclusions += 1);
+            self.counts.add_at(ticket.age, |counts| {
+                counts.total_exclusions = counts.total_exclusions.saturating_add(1)
+            });
         }
     }
 

@@ -49,17 +49,17 @@ impl Default for Hystrix {
 impl Hystrix {
     pub(crate) fn check(&self, found: &mut Found) {
         let interval = self.snapshot_interval;
-        found.span_above_zero("breaker.healthSnapshot.interval", interval);
+        found.span_above_zero("breaker.snapshot_interval", interval);
         let whole = interval > Span::ZERO && self.rolling_window.0.is_multiple_of(interval.0);
         let snapshots = self.rolling_window.0 / interval.0.max(1);
         found.require(
             whole && (1..=100_000).contains(&snapshots),
-            "breaker.rollingStats.time",
+            "breaker.rolling_window",
             "1 to 100000 snapshot intervals",
             self.rolling_window,
         );
         found.at_least_one(
-            "breaker.requestVolumeThreshold",
+            "breaker.request_volume_threshold",
             self.request_volume_threshold,
         );
     }

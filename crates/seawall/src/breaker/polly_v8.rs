@@ -43,15 +43,15 @@ impl Default for Polly {
 
 impl Polly {
     pub(crate) fn check(&self, found: &mut Found) {
-        found.rate("breaker.FailureRatio", self.failure_ratio);
+        found.rate("breaker.failure_ratio", self.failure_ratio);
         found.require(
             self.minimum_throughput >= 2,
-            "breaker.MinimumThroughput",
+            "breaker.minimum_throughput",
             "at least 2",
             self.minimum_throughput,
         );
-        found.window("breaker.SamplingDuration", self.sampling);
-        found.span_above_zero("breaker.BreakDuration", self.break_for);
+        found.window("breaker.sampling", self.sampling);
+        found.span_above_zero("breaker.break_for", self.break_for);
     }
 }
 

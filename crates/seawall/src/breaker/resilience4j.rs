@@ -97,20 +97,22 @@ impl Resilience4j {
             Resilience4jWindow::Count(size) => size,
             Resilience4jWindow::Seconds { count, .. } => count,
         };
-        found.ring("breaker.slidingWindowSize", size);
-        found.at_least_one("breaker.minimumNumberOfCalls", self.minimum_calls);
+        found.ring("breaker.window", size);
+        found.at_least_one("breaker.minimum_calls", self.minimum_calls);
         for (field, percent) in [
-            ("breaker.failureRateThreshold", self.failure_rate),
-            ("breaker.slowCallRateThreshold", self.slow_rate),
+            ("breaker.failure_rate", self.failure_rate),
+            ("breaker.slow_rate", self.slow_rate),
         ] {
             let holds = percent > 0.0 && percent <= 100.0;
             found.require(holds, field, "above 0, at most 100 percent", percent);
         }
         found.ring(
-            "breaker.permittedNumberOfCallsInHalfOpenState",
+            "breaker.permitted_in_half_open",
             self.permitted_in_half_open,
         );
-        self.wait_in_open.check(found);
+        found.below("breaker.wait_in_open", |found| {
+            self.wait_in_open.check(found)
+        });
     }
 }
 

@@ -44,7 +44,7 @@ impl Sentinel {
         let holds = self.threshold >= 0.0 && self.threshold.is_finite();
         found.require(
             holds,
-            "breaker.count",
+            "breaker.threshold",
             "a number, 0 or more",
             self.threshold,
         );
@@ -52,11 +52,11 @@ impl Sentinel {
         let interval = self.stat_interval;
         found.require(
             interval >= milli,
-            "breaker.statIntervalMs",
+            "breaker.stat_interval",
             "at least 1ms",
             interval,
         );
-        found.span_above_zero("breaker.timeWindow", self.recovery);
+        found.span_above_zero("breaker.recovery", self.recovery);
     }
 }
 

@@ -57,11 +57,11 @@ impl Envoy {
         let Some(budget) = self.retry_budget else {
             return;
         };
-        found.within("budget.budget_percent", budget.percent, 0.0, 100.0);
+        found.within("budget.percent", budget.percent, 0.0, 100.0);
         if let Some(interval) = budget.interval {
             found.require(
                 interval >= Span::millis(10),
-                "budget.budget_interval",
+                "budget.interval",
                 "at least 10ms",
                 interval,
             );

@@ -28,11 +28,11 @@ impl GrpcThrottling {
     pub(crate) fn check(&self, found: &mut Found) {
         found.require(
             self.max_tokens > 0.0 && self.max_tokens <= 1000.0,
-            "budget.maxTokens",
+            "budget.max_tokens",
             "above 0, at most 1000",
             self.max_tokens,
         );
-        found.growth("budget.tokenRatio", self.token_ratio);
+        found.growth("budget.token_ratio", self.token_ratio);
     }
 }
 

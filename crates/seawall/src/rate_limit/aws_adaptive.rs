@@ -157,6 +157,13 @@ impl AwsAdaptiveState {
         Span((libm::ceil(wait * 1e9) as u64).max(1))
     }
 
+    /// Gives back tokens that were reserved and are not waited for.
+    pub fn put_back(&mut self, tokens: f64) {
+        if self.spec.reserves {
+            self.tokens = (self.tokens + tokens).min(self.capacity_max);
+        }
+    }
+
     /// A response came.
     pub fn response(&mut self, now: Time, throttled: bool) {
         self.measure(now);

@@ -86,6 +86,18 @@ impl Pacer {
         }
     }
 
+    /// Takes back what was reserved for one attempt whose wait is not begun, since it would end too late.
+    pub fn put_back(&mut self, failure: Option<FailureKind>) {
+        match self {
+            Pacer::Gcra(..) => {}
+            Pacer::Resilience4j(state) => state.put_back(1),
+            Pacer::AwsAdaptive(limit) => {
+                let (spec, state) = &mut **limit;
+                state.put_back(spec.cost_after(failure));
+            }
+        }
+    }
+
     /// An attempt was answered, or will not be; with which failure, if it failed.
     pub fn answered(&mut self, now: Time, failure: Option<FailureKind>) {
         if let Pacer::AwsAdaptive(limit) = self {

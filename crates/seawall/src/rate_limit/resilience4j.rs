@@ -39,9 +39,9 @@ impl Default for Resilience4jRate {
 
 impl Resilience4jRate {
     pub(crate) fn check(&self, found: &mut Found) {
-        found.at_least_one("rate_limit.limitForPeriod", self.limit_for_period);
+        found.at_least_one("rate_limit.limit_for_period", self.limit_for_period);
         let period = self.limit_refresh_period;
-        found.span_above_zero("rate_limit.limitRefreshPeriod", period);
+        found.span_above_zero("rate_limit.limit_refresh_period", period);
     }
 }
 
@@ -110,6 +110,12 @@ impl Resilience4jRateState {
         }
         self.permissions = self.permissions.saturating_sub(i64::from(permits));
         RateReservation::Granted { wait }
+    }
+
+    /// Gives back permissions that were reserved and are not waited for.
+    pub fn put_back(&mut self, permits: u32) {
+        let permissions = self.permissions.saturating_add(i64::from(permits));
+        self.permissions = permissions.min(self.limit);
     }
 
     /// Permissions of the current cycle, less those reserved of later ones, as of the last call.

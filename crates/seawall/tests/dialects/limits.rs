@@ -217,6 +217,36 @@ fn resilience4j_reserves_and_lets_a_refused_caller_sleep() {
 }
 
 #[test]
+fn what_was_reserved_for_a_wait_that_is_not_begun_goes_back() {
+    let limit = Resilience4jRate {
+        limit_for_period: 1,
+        limit_refresh_period: Span::secs(3),
+        timeout: Span::secs(60),
+        blocking: true,
+    };
+    let mut desk = with(RateLimit::Resilience4j(limit), 1);
+    assert_eq!(sent(&desk.begin(ms(0)).1), Some(1));
+    for _ in 0..3 {
+        let (_, actions) = desk.begin(ms(10));
+        assert_eq!(stopped(&actions), Some(Stopped::DeadlineTooClose));
+    }
+    assert_eq!(sent(&desk.begin(ms(3000)).1), Some(1));
+    let smithy = AwsAdaptive {
+        reserves: true,
+        ..AwsAdaptive::default()
+    };
+    let mut desk = with(RateLimit::AwsAdaptive(smithy), 1);
+    let (mut call, _) = desk.begin(ms(0));
+    desk.fail(&mut call, ms(0), FailureKind::Overloaded);
+    // Half a token per second: two seconds for the first, more than the deadline leaves.
+    for _ in 0..3 {
+        let (_, actions) = desk.begin(ms(0));
+        assert_eq!(stopped(&actions), Some(Stopped::DeadlineTooClose));
+    }
+    assert_eq!(sent(&desk.begin(ms(2000)).1), Some(1));
+}
+
+#[test]
 fn the_adaptive_mode_is_off_until_throttled_and_then_paces_first_attempts() {
     let mut desk = with(RateLimit::AwsAdaptive(AwsAdaptive::default()), 1);
     for _ in 0..20 {

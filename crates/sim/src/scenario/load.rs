@@ -5,13 +5,14 @@ use serde_json::{Value as Json, json};
 
 use super::circle::circles;
 use super::context::Context;
-use super::extends;
 use super::file::ScenarioFile;
 use super::model::{Caller, Client, Edge, Fault, Link, Policy, Run, Scenario, Service};
 use super::names::{self, DEFAULT_LINK, NO_POLICY};
 use super::overrides::{self, Override};
+use super::policy::settings::{self, Settings};
+use super::policy::{self, extends};
 use super::problem::Problems;
-use super::tree::{Format, Node, Value, read};
+use super::tree::{At, Format, Node, Value, read};
 use super::written::{Defs, Entry, Table, Tried, Written};
 use crate::expect::{self, Expectation};
 use crate::law::Law;
@@ -80,15 +81,8 @@ pub(crate) fn drop_unread(root: &mut Node) {
     }
 }
 
-/// Reads a scenario with `overrides` put in place of what it says. `fetch` gives the text of a file that the scenario names, relative to it.
-///
-/// # Errors
-/// Everything that is wrong with it, at once.
-pub fn load(
-    source: &Source<'_>,
-    overrides: &[Override],
-    fetch: &mut dyn FnMut(&str) -> Result<String, String>,
-) -> Result<Scenario, Problems> {
+/// The tree of a scenario, with overrides applied and policies merged; and what is wrong with it so far.
+fn tree(source: &Source<'_>, overrides: &[Override]) -> Result<(Node, Problems), Problems> {
     let mut problems = Problems::of(source.name);
     let Some(mut root) = read(source.text, source.format, 0, &mut problems) else {
         return Err(problems.sorted());
@@ -98,6 +92,33 @@ pub fn load(
         overrides::apply(&mut root, overrides, &schema(), &mut problems);
     }
     extends::resolve(&mut root, &mut problems);
+    Ok((root, problems))
+}
+
+/// Every value in effect of each policy that is written, and where it comes from.
+///
+/// # Errors
+/// What is wrong with the text or the overrides. What is wrong with a policy is left to [`load`].
+pub fn settings(source: &Source<'_>, overrides: &[Override]) -> Result<Vec<Settings>, Problems> {
+    let (root, problems) = tree(source, overrides)?;
+    let written = match root.get("policies").map(|policies| &policies.value) {
+        Some(Value::Map(written)) => written.as_slice(),
+        _ => &[],
+    };
+    let of = |(name, node): &(At<String>, Node)| settings::of(&name.value, node, &problems);
+    Ok(written.iter().map(of).collect())
+}
+
+/// Reads a scenario with `overrides` put in place of what it says. `fetch` gives the text of a file that the scenario names, relative to it.
+///
+/// # Errors
+/// Everything that is wrong with it, at once.
+pub fn load(
+    source: &Source<'_>,
+    overrides: &[Override],
+    fetch: &mut dyn FnMut(&str) -> Result<String, String>,
+) -> Result<Scenario, Problems> {
+    let (root, mut problems) = tree(source, overrides)?;
     let Some(file) = ScenarioFile::decode(&root, &mut problems) else {
         return Err(problems.sorted());
     };
@@ -206,7 +227,7 @@ fn policies(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Vec<
                 .get("policies")
                 .and_then(|policies| policies.get(&name));
             Policy {
-                policy: policy.mean(node.unwrap_or(root), context),
+                policy: policy::mean(policy, node.unwrap_or(root), context),
                 name,
             }
         },

@@ -2,21 +2,22 @@
 
 mod circle;
 pub(crate) mod context;
-mod extends;
 pub(crate) mod file;
 mod load;
 pub mod model;
 pub(crate) mod names;
 mod overrides;
+mod policy;
 pub(crate) mod problem;
 mod topology;
 pub(crate) mod tree;
 pub(crate) mod written;
 
 pub(crate) use load::drop_unread;
-pub use load::{Source, VERSION, load, schema, to_json};
+pub use load::{Source, VERSION, load, schema, settings, to_json};
 pub use model::Scenario;
 pub use overrides::{Override, Place};
+pub use policy::settings::{Origin, Setting, Settings};
 pub use problem::{Problem, Problems};
 pub use topology::Topology;
 pub use tree::Format;

@@ -211,7 +211,7 @@ pub enum Discipline {
 }
 
 /// A named policy.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
     /// As in the file.
     pub name: String,

@@ -74,7 +74,7 @@ pub(super) fn apply(
         let Some(mut value) = read(value, Format::Yaml, source, problems) else {
             continue;
         };
-        place(&mut value, at);
+        value.stand(at);
         let keys: Vec<&str> = path.split('.').collect();
         let mut walk = Walk {
             schema,
@@ -84,19 +84,6 @@ pub(super) fn apply(
         if let Err(message) = walk.put(root, &keys, value, vec![schema]) {
             problems.report(at, message);
         }
-    }
-}
-
-/// Gives every node of an override the override's place: it has no lines.
-fn place(node: &mut Node, at: Position) {
-    node.at = at;
-    match &mut node.value {
-        Value::Seq(items) => items.iter_mut().for_each(|item| place(item, at)),
-        Value::Map(entries) => entries.iter_mut().for_each(|(key, value)| {
-            key.at = at;
-            place(value, at);
-        }),
-        _ => {}
     }
 }
 

@@ -4,6 +4,7 @@ mod examples;
 mod experiments;
 mod mistakes;
 mod no_panic;
+mod policies;
 mod promises;
 mod samples;
 mod schema;

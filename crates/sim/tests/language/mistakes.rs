@@ -340,7 +340,7 @@ fn what_parts_say_of_each_other_is_checked_too() {
         (
             "percent: 10%, ",
             "",
-            "budget: `percent` or `ratio` is needed",
+            "budget.ratio: `percent` or `ratio` is needed",
         ),
         (
             "mean: 10ms",

@@ -1,6 +1,6 @@
 //! Scenarios that between them write every key of the language, with other values than the defaults.
 
-pub const SAMPLES: &[&str] = &[CALLERS, LAWS, POLICIES, FAULTS];
+pub const SAMPLES: &[&str] = &[CALLERS, LAWS, POLICIES, DIALECTS, FAULTS];
 
 const CALLERS: &str = "
 $schema: https://example.org/scenario.json
@@ -96,7 +96,7 @@ services:
       - work: { empirical: { file: x.hgrm, unit: 1us } }
 ";
 
-const POLICIES: &str = "
+pub const POLICIES: &str = "
 version: 1
 run: { duration: 10s }
 clients: { web: { arrivals: { poisson: 10/s }, calls: [ { to: s, policy: sdk } ] } }
@@ -136,6 +136,113 @@ policies:
   percent: { budget: { ratio: { percent: 10, burst: 3 } } }
   window: { budget: { windowed: { of: successes, percent: 20%, window: 20s, floor: 3/s } } }
   share: { budget: { windowed: { of: not_retryable, ratio: 0.5 } } }
+";
+
+/// Policies that libraries in production run, each key away from its default.
+pub const DIALECTS: &str = "
+version: 1
+run: { duration: 10s }
+clients: { web: { arrivals: { poisson: 10/s }, calls: [ { to: s, policy: grpc } ] } }
+services: { s: { work: 1ms } }
+policies:
+  grpc:
+    retry: { max_attempts: 4, backoff: { grpc: { initial: 100ms, max: 1s, multiplier: 2, jitter: full, variant: java } } }
+    budget: { grpc: { max_tokens: 10, token_ratio: 0.1, variant: java } }
+  aws_blog: { retry: { max_attempts: 3, backoff: { aws_jitter: { kind: equal, base: 10ms, cap: 1s, first_exponent: 0 } } } }
+  aws_sdk:
+    retry: { max_attempts: 3, backoff: { aws_sdk: { mode: standard_2.1, service: dynamodb, retry_after: ignore } } }
+    budget: { aws_quota: { capacity: 100, costs: smithy_2.0, refill_per_sec: 2, success_reward: 0.5 } }
+    rate_limit: { aws_adaptive: { beta: 0.6, scale: 0.5, smoothing: 0.7, cost: 0.9, retry_cost: 200, transient_retry_cost: 300, reserves: true } }
+  envoy:
+    retry: { max_attempts: 2, backoff: { envoy: { base: 30ms, max: 200ms, rate_limited: { max_interval: 20s } } } }
+    budget: { envoy: { max_retries: 4, retry_budget: { percent: 30%, min_retry_concurrency: 5, interval: 1s } } }
+    bulkhead: { max_in_flight: 100, max_waiting: 50, max_wait: 1s, queue_from: 50 }
+  finagle:
+    retry: { max_attempts: 4, backoff: { finagle: { kind: { exponential: 2 }, start: 10ms, maximum: 1s } } }
+    budget: { finagle: { ttl: 20s, min_retries_per_sec: 5, percent_can_retry: 10%, deposits: calls } }
+  finagle_linear: { retry: { max_attempts: 4, backoff: { finagle: { kind: { linear: 20ms }, start: 10ms } } } }
+  google: { retry: { max_attempts: unlimited, backoff: { google_api_core: { initial: 2s, maximum: 30s, multiplier: 3 } } } }
+  polly:
+    retry: { max_attempts: 4, backoff: { polly: { kind: exponential, jitter: true, delay: 1s, max_delay: 10s } } }
+    breaker: { polly: { failure_ratio: 20%, minimum_throughput: 50, sampling: 20s, break_for: 2s }, counts: calls, on: [ timeout ], ignored: [ invalid ] }
+  resilience4j:
+    retry: { max_attempts: 3, backoff: { resilience4j: { initial: 200ms, multiplier: 1.5, randomization: 50%, max: 2s } } }
+    breaker:
+      resilience4j:
+        window: 10s
+        minimum_calls: 20
+        failure_rate: 40%
+        slow_rate: 80%
+        slow_after: 2s
+        wait_in_open: { initial: 30s, multiplier: 2 }
+        automatic_transition: true
+        permitted_in_half_open: 5
+        max_wait_in_half_open: 10s
+        closes_after_half_open_wait: true
+    rate_limit: { resilience4j: { limit_for_period: 10, limit_refresh_period: 1s, timeout: 100ms, blocking: false } }
+  gobreaker: { breaker: { gobreaker: { max_requests: 2, interval: 10s, bucket_period: 1s, timeout: 30s, trip: { failure_ratio: { min_requests: 10, at_least: 60% } } } } }
+  gobreaker_row: { breaker: { gobreaker: { trip: { consecutive_failures_above: 3 } } } }
+  hystrix: { breaker: { hystrix: { request_volume_threshold: 10, error_threshold_percentage: 40, sleep_window: 3s, rolling_window: 8s, snapshot_interval: 250ms } } }
+  linkerd:
+    budget: { tower_tps: { ttl: 20s, min_per_sec: 5, retry_percent: 10%, deposits: calls } }
+    breaker: { linkerd: { max_failures: 5, min_penalty: 2s, max_penalty: 30s, jitter: 10% } }
+  sentinel: { breaker: { sentinel: { grade: error_count, threshold: 5, min_request_amount: 10, stat_interval: 2s, recovery: 10s } } }
+  sentinel_slow: { breaker: { sentinel: { grade: { slow_ratio: 100ms }, threshold: 0.5, recovery: 10s } } }
+  rates: { breaker: { rates: { window: 20, failure_rate: 40%, slow_rate: 80%, slow_after: 2s, minimum_calls: 10, open_for: 30s, half_open_calls: 5 }, counts: calls } }
+  preset: { preset: resilience4j, attempt_timeout: 2s }
+  derived: { extends: preset, breaker: none }
+  sre: { budget: { sre_adaptive: { k: 1.5, window: 1min, history: exact, rejections: [ timeout ] } } }
+  aimd: { bulkhead: 100, limiter: { aimd: { initial: 10, min: 5, max: 50, backoff_ratio: 0.8, timeout: 1s }, dropped: [ timeout ] } }
+  gradient: { bulkhead: 100, limiter: { gradient2: { initial: 10, min: 5, max: 50, smoothing: 0.3, tolerance: 2, long_window: 100, queue: 2 } } }
+  vegas: { bulkhead: 100, limiter: { vegas: { initial: 10, max: 50, smoothing: 0.5, probe_multiplier: 10 } } }
+  gcra: { rate_limit: { gcra: { rate: 100/s, burst: 5, max_wait: 50ms } } }
+";
+
+/// Policies with which those keys change what happens that the samples' values leave alone.
+pub const POINTED: &str = "
+- { retry: { max_attempts: 6, on: [ 5xx, 429, timeout, dns ], backoff: { exponential: { base: 100ms, max: 150ms } } } }
+- { retry: { max_attempts: 6, on: [ 5xx, 429 ], backoff: { aws_jitter: { base: 50ms, cap: 100ms } } } }
+- retry: { max_attempts: 4, on: [ 5xx, 429, timeout ], backoff: { aws_sdk: { mode: standard_2.1, service: dynamodb, retry_after: ignore } } }
+  attempt_timeout: 300ms
+  budget: { aws_quota: { capacity: 20, costs: smithy_2.0, refill_per_sec: 2, success_reward: 0.5 } }
+- retry: { max_attempts: 3, on: [ 5xx, 429 ] }
+  rate_limit: { aws_adaptive: { retry_cost: 200, transient_retry_cost: 300, reserves: true } }
+- { retry: { max_attempts: 3, on: 429, retry_after: { honour: false } }, rate_limit: { aws_adaptive: { beta: 1, retry_cost: 20, reserves: true } } }
+- { retry: { max_attempts: 3, on: [ 5xx, 429 ] }, budget: { envoy: { retry_budget: { percent: 1%, min_retry_concurrency: 1 } } } }
+- { retry: { max_attempts: 3, on: [ 5xx, 429 ] }, budget: { grpc: { max_tokens: 3, token_ratio: 0.5009, variant: java } } }
+- { breaker: { window: 100, minimum_calls: 5, open_for: 1s } }
+- { breaker: { resilience4j: { window: 10, minimum_calls: 5, wait_in_open: { initial: 500ms, multiplier: 3 } } } }
+- retry: { max_attempts: 4, on: [ 5xx, 429 ], backoff: { envoy: { base: 30ms, max: 40ms, rate_limited: { max_interval: 1s } } } }
+  budget: { envoy: { retry_budget: { percent: 50%, min_retry_concurrency: 1, interval: 1s } } }
+- { retry: { max_attempts: 4, on: [ 5xx, 429 ], backoff: { envoy: { rate_limited: { max_interval: 3s } } } }, budget: { envoy: { max_retries: 1 } } }
+- { retry: { max_attempts: 6, on: [ 5xx, 429 ], backoff: { finagle: { kind: { exponential: 2 }, start: 50ms, maximum: 60ms } } } }
+- { retry: { max_attempts: 6, on: [ 5xx, 429 ], backoff: { google_api_core: { initial: 100ms, maximum: 150ms } } } }
+- retry: { max_attempts: 3, on: [ 5xx, 429 ], backoff: { grpc: { initial: 2s, max: 1s, multiplier: 2, variant: java } } }
+  budget: { grpc: { max_tokens: 60, token_ratio: 0.0999, variant: java } }
+- { attempt_timeout: 300ms, breaker: { gobreaker: { interval: 300ms, max_requests: 3, timeout: 2s, trip: { consecutive_failures_above: 2 } } } }
+- { breaker: { hystrix: { request_volume_threshold: 400 } } }
+- { breaker: { linkerd: { max_failures: 3, min_penalty: 500ms, max_penalty: 700ms } } }
+- { retry: { max_attempts: 3, on: [ 5xx, 429 ] }, budget: { tower_tps: { ttl: 2s, min_per_sec: 1, retry_percent: 10%, deposits: calls } } }
+- { retry: { max_attempts: 3, on: [ 5xx, 429 ] }, budget: { ratio: { percent: 10, burst: 3 } } }
+- { retry: { max_attempts: 3, on: [ 5xx, 429 ] }, budget: { windowed: { of: successes, percent: 5%, window: 5s, floor: 1/s } } }
+- { retry: { max_attempts: 3, on: [ 5xx, 429 ] }, budget: { windowed: { of: not_retryable, ratio: 0.05 } } }
+- retry: { max_attempts: 6, on: [ 5xx, 429 ], backoff: { polly: { kind: exponential, delay: 100ms, max_delay: 150ms } } }
+  breaker: { polly: { failure_ratio: 20%, minimum_throughput: 20, sampling: 5s, break_for: 2s }, counts: calls, on: [ 5xx, 4xx ], ignored: [ invalid ] }
+- { retry: { max_attempts: 2 }, breaker: { rates: { window: 3s, minimum_calls: 20, slow_rate: 30%, slow_after: 200ms, open_for: 1s }, counts: calls, ignored: [ overloaded ] } }
+- { breaker: { window: 20, minimum_calls: 10, failure_rate: 20%, slow_rate: 30%, slow_after: 200ms, open_for: 1s, ignored: [ overloaded ] } }
+- breaker: { resilience4j: { window: 2s, minimum_calls: 20, slow_rate: 30%, slow_after: 200ms, wait_in_open: { initial: 1s, multiplier: 3 }, automatic_transition: true, permitted_in_half_open: 5, max_wait_in_half_open: 30ms, closes_after_half_open_wait: true } }
+- { retry: { max_attempts: 6, on: [ 5xx, 429 ], backoff: { resilience4j: { initial: 50ms, multiplier: 2, max: 80ms } } } }
+- { deadline: { default: 300ms } }
+- { deadline: { limit: 400ms, propagate: false } }
+- { deadline: { inherit: true, slack: 3500ms } }
+- { deadline: 1s, attempt_timeout: 600ms, retry: { max_attempts: 3, on: [ timeout, 5xx ], backoff: { fixed: 100ms }, reserve: 300ms, min_attempt: 300ms } }
+- { retry: { max_attempts: 2, on: 429, retry_after: { max: 1s } } }
+- { retry: { max_attempts: 2, on: 429, retry_after: { spread: 500ms } } }
+- { retry: { max_attempts: 2, on: [ unavailable ], unprocessed: [ unavailable ] } }
+- { retry: { max_attempts: 3, on: [ 5xx, 429 ], backoff: { fixed: 100ms } }, bulkhead: { max_in_flight: 5, max_waiting: 10, hold_during_backoff: true } }
+- { budget: { sre_adaptive: { k: 1.1, window: 5s, history: exact, rejections: [ unavailable ] } } }
+- { bulkhead: 100, limiter: { aimd: { initial: 3, min: 1, max: 4 } } }
+- { bulkhead: 100, limiter: { vegas: { initial: 4, max: 5 } } }
 ";
 
 const FAULTS: &str = "

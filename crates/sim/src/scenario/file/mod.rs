@@ -1,14 +1,12 @@
 //! What is written in a scenario, block by block, and what each block means.
 
 pub(crate) mod arrivals;
-mod breaker;
 pub(crate) mod client;
 mod empirical;
 pub(crate) mod failure;
 pub(crate) mod fault;
 pub(crate) mod law;
 pub(crate) mod link;
-pub(crate) mod policy;
 pub(crate) mod run;
 pub(crate) mod service;
 
@@ -17,7 +15,6 @@ use super::written::{Table, Tried, record};
 use client::ClientFile;
 use fault::FaultFile;
 use link::LinkFile;
-use policy::PolicyFile;
 use run::RunFile;
 use service::ServiceFile;
 
@@ -41,7 +38,7 @@ record! {
         links: Table<LinkFile>,
         /// What callers do about slow and failed calls, by name. `none` (one attempt, no timeout) always
         /// exists.
-        policies: Table<PolicyFile>,
+        policies: Table<seawall::Spec>,
         /// Disturbances on the timeline.
         faults: Vec<FaultFile>,
         /// What the world promises, such as "amplification(api) <= 1.2"; a broken promise fails the run.

@@ -69,6 +69,19 @@ impl Node {
         }
     }
 
+    /// Gives this node and all below it one place.
+    pub(crate) fn stand(&mut self, at: Position) {
+        self.at = at;
+        match &mut self.value {
+            Value::Seq(items) => items.iter_mut().for_each(|item| item.stand(at)),
+            Value::Map(entries) => entries.iter_mut().for_each(|(key, value)| {
+                key.at = at;
+                value.stand(at);
+            }),
+            _ => {}
+        }
+    }
+
     /// The same as plain JSON; a number that JSON cannot hold becomes text.
     #[must_use]
     pub fn to_json(&self) -> Json {

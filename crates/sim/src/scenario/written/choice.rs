@@ -141,6 +141,16 @@ macro_rules! words {
                 })
             }
         }
+
+        impl $crate::scenario::written::Layered for $ty {
+            fn write(&self) -> $crate::scenario::tree::Value {
+                let words = [$(($value, $word)),*];
+                let word = words.iter().find(|(value, _)| value == self).map(|(_, word)| *word);
+                $crate::scenario::tree::Value::String(word.unwrap_or_default().into())
+            }
+        }
+
+        $crate::scenario::written::itself!($ty);
     };
 }
 pub(crate) use words;

@@ -9,6 +9,7 @@ use crate::scenario::tree::{Node, Position, Value};
 pub(crate) enum Literal {
     Text(&'static str),
     Count(u64),
+    Decimal(f64),
     Flag(bool),
 }
 
@@ -18,6 +19,7 @@ impl Literal {
         let value = match self {
             Literal::Text(text) => Value::String(text.into()),
             Literal::Count(count) => Value::Number(count.to_string()),
+            Literal::Decimal(number) => Value::Number(number.to_string()),
             Literal::Flag(flag) => Value::Bool(flag),
         };
         Node { value, at }
@@ -27,6 +29,7 @@ impl Literal {
         match self {
             Literal::Text(text) => text.into(),
             Literal::Count(count) => count.into(),
+            Literal::Decimal(number) => number.into(),
             Literal::Flag(flag) => flag.into(),
         }
     }
@@ -41,6 +44,12 @@ impl From<&'static str> for Literal {
 impl From<u64> for Literal {
     fn from(count: u64) -> Self {
         Literal::Count(count)
+    }
+}
+
+impl From<f64> for Literal {
+    fn from(number: f64) -> Self {
+        Literal::Decimal(number)
     }
 }
 

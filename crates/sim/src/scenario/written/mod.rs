@@ -1,10 +1,11 @@
 //! One declaration per written record: what Rust sees, how it is read, and its JSON Schema.
 //!
 //! [`record!`] declares a map with fixed keys, [`choice!`] one of several one-key maps or words,
-//! [`words!`] a plain word. The doc comment on each key is the description users read.
+//! [`words!`] a plain word; [`mirror!`] and [`members!`] do the same for types of the engine. The doc comment on each key is the description users read.
 
 mod choice;
 mod field;
+mod layer;
 mod plain;
 mod quantity;
 mod record;
@@ -13,9 +14,13 @@ mod units;
 
 pub(crate) use choice::{Chosen, Tag, choice, open_choice, schema_of_choice, words};
 pub(crate) use field::Literal;
+pub(crate) use layer::{
+    Bound, Form, Keyed, Layered, Opt, Tagged, itself, lay_key, members, mirror, same_tag, unfold,
+    written_map,
+};
 pub(crate) use plain::{Entry, Kinds, Several, Table, Tried, check_name};
 pub(crate) use quantity::{Factor, Limit, Percent, Rate, Ratio, Share, Weight, Whole};
-pub(crate) use record::{Fields, Key, all_defaults, record, schema_of_record};
+pub(crate) use record::{Fields, Key, KeySchema, all_defaults, record, schema_of_record};
 pub(crate) use schema::{Defs, described};
 pub(crate) use units::{parse_percent, parse_rate, parse_span, parse_times};
 

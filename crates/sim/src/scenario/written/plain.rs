@@ -224,6 +224,26 @@ fn kind_names() -> impl Iterator<Item = &'static str> + Clone {
     FailureKind::ALL.iter().map(|kind| kind.name())
 }
 
+/// Every gRPC status that is a failure.
+const GRPC: [&str; 16] = [
+    "ABORTED",
+    "ALREADY_EXISTS",
+    "CANCELLED",
+    "DATA_LOSS",
+    "DEADLINE_EXCEEDED",
+    "FAILED_PRECONDITION",
+    "INTERNAL",
+    "INVALID_ARGUMENT",
+    "NOT_FOUND",
+    "OUT_OF_RANGE",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "UNAUTHENTICATED",
+    "UNAVAILABLE",
+    "UNIMPLEMENTED",
+    "UNKNOWN",
+];
+
 /// The kinds that one word stands for: our name, a gRPC status, an HTTP status, `4xx` or `5xx`.
 fn kinds_named(word: &str) -> Option<FailureSet> {
     let all = || FailureKind::ALL.iter().copied();
@@ -238,7 +258,7 @@ fn kinds_named(word: &str) -> Option<FailureSet> {
         "5xx" => class(5),
         _ => of(&|kind| {
             kind.name() == word
-                || kind.grpc() == Some(word)
+                || FailureKind::from_grpc(word) == Some(kind)
                 || kind.http().is_some_and(|status| status.to_string() == word)
         }),
     };
@@ -290,13 +310,27 @@ impl Written for FailureKind {
 
     fn schema(defs: &mut Defs) -> Json {
         defs.define::<Self>("FailureKind", |_| {
-            let grpc = FailureKind::ALL.iter().filter_map(|kind| kind.grpc());
-            let words: Vec<_> = kind_names().chain(grpc).chain(["4xx", "5xx"]).collect();
+            let words: Vec<_> = kind_names().chain(GRPC).chain(["4xx", "5xx"]).collect();
             let http: Vec<_> = FailureKind::ALL.iter().filter_map(|kind| kind.http()).collect();
             json!({
                 "description": "A kind of failure: in words, as an HTTP status, or as a gRPC status.",
                 "anyOf": [{ "enum": words }, { "enum": http }],
             })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_grpc_status_is_one_kind_of_failure() {
+        for status in GRPC {
+            let kinds = kinds_named(status).unwrap_or_else(|| panic!("{status}"));
+            assert_eq!(kinds.iter().count(), 1, "{status}");
+        }
+        assert_eq!(kinds_named("OK"), None);
+        assert_eq!(kinds_named("UNKNOWN"), kinds_named("500"));
     }
 }

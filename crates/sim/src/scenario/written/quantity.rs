@@ -29,7 +29,7 @@ pub(crate) struct Share(pub(crate) f64);
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ratio(pub(crate) f64);
 
-/// A number of percent, kept as its hundredth.
+/// A number of percent, at least 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Percent(pub(crate) f64);
 
@@ -185,14 +185,11 @@ impl Written for Ratio {
 
 impl Written for Percent {
     fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
-        let hundredth = |percent: f64| at_least_zero(percent).map(|p| p / 100.0);
-        decode(
-            node,
-            problems,
-            "percent such as \"20%\" or 20",
-            hundredth,
-            parse_percent,
-        )
+        let expected = "percent such as \"20%\" or 20";
+        decode(node, problems, expected, at_least_zero, |text| {
+            parse_percent(text)?;
+            text.strip_suffix('%')?.trim_end().parse().ok()
+        })
         .map(Percent)
     }
 

@@ -280,7 +280,7 @@ impl Key {
 }
 
 /// Key, whether it is required, its default, its schema.
-type KeySchema = (&'static str, bool, Option<Literal>, Json);
+pub(crate) type KeySchema = (&'static str, bool, Option<Literal>, Json);
 
 /// The schema of a record; `rest` is the schema of each further key of which there must be one.
 pub(crate) fn schema_of_record(

@@ -1,17 +1,17 @@
-//! Policies that extend others, merged before they are read.
+//! Policies that extend others or begin with a preset, merged before they are read.
 //!
-//! The keys of the extended policy hold where the other does not say otherwise; `deadline`, `retry` and
-//! what is in them that has keys of its own are merged key by key, everything else is replaced whole.
+//! The keys of the extended policy hold where the other does not say otherwise, key by key as far down as
+//! both say the same kind of thing; where they do not, everything below is replaced. A preset comes last.
 
-use super::problem::Problems;
-use super::tree::{At, Node, Value};
-use super::written::mend;
+use seawall::Spec;
 
-/// Keys whose maps are merged; the maps under other keys say one of several things, which cannot mix.
-const MERGED: [&str; 5] = ["deadline", "retry", "retry_after", "breaker", "bulkhead"];
+use super::preset::lay_preset;
+use crate::scenario::problem::Problems;
+use crate::scenario::tree::{At, Node, Value};
+use crate::scenario::written::{Layered, mend};
 
 /// Replaces each policy that extends another by both merged. Unknown names and circles are reported.
-pub(super) fn resolve(root: &mut Node, problems: &mut Problems) {
+pub(crate) fn resolve(root: &mut Node, problems: &mut Problems) {
     let Value::Map(blocks) = &mut root.value else {
         return;
     };
@@ -62,22 +62,9 @@ fn merged(
             break;
         }
         chain.push(&known.value);
-        merge(&mut result, node);
+        Spec::lay(&mut result, node);
         next = node.get("extends");
     }
+    lay_preset(&mut result);
     result
-}
-
-/// Adds to `node` what `base` says and `node` does not.
-fn merge(node: &mut Node, base: &Node) {
-    let (Value::Map(own), Value::Map(base)) = (&mut node.value, &base.value) else {
-        return;
-    };
-    for (key, value) in base {
-        match own.iter_mut().find(|(known, _)| known.value == key.value) {
-            Some((_, mine)) if MERGED.contains(&key.value.as_str()) => merge(mine, value),
-            Some(_) => {}
-            None => own.push((key.clone(), value.clone())),
-        }
-    }
 }
