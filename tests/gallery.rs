@@ -4,6 +4,8 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::{env, fs};
 
+use retrystorm::shipped;
+
 use crate::program::Folder;
 
 /// What the gallery keeps of a run (and .gitignore lets through).
@@ -19,6 +21,9 @@ fn the_gallery_shows_what_the_program_writes() {
             continue;
         }
         let name = kept.file_name().expect("named").to_str().expect("plain");
+        if shipped::all(shipped::Folder::Experiments).any(|(known, ..)| known == name) {
+            continue;
+        }
         let folder = Folder::new();
         folder
             .run(&format!("run {name} --quiet --out now"))
@@ -43,6 +48,26 @@ fn the_gallery_shows_what_the_program_writes() {
         }
     }
     assert!(compared >= 10, "only {compared} files in the gallery");
+}
+
+/// One experiment stands for all; `.ci/run` makes every one again.
+#[test]
+fn the_gallery_shows_what_a_sweep_writes() {
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("output/gallery/jitter");
+    let folder = Folder::new();
+    folder.run("sweep jitter --quiet --out now").ended(0);
+    for file in [
+        "summary.csv",
+        "plots/max--devices.svg",
+        "plots/attempts_per_call--devices.svg",
+    ] {
+        let then = fs::read_to_string(kept.join(file)).expect("it is kept");
+        assert!(
+            then == folder.read(&format!("now/{file}")),
+            "output/gallery/jitter/{file} is not what `retrystorm sweep jitter` writes; \
+             output/gallery/README.md says how to renew it"
+        );
+    }
 }
 
 /// The text block in README.md is what its first command prints.

@@ -89,6 +89,8 @@ pub(super) fn sweep(sweep: &Sweep, talk: Talk, arguments: &[String]) -> Result<u
     }
     Ok(if !results.complete() {
         exit::INTERRUPTED
+    } else if results.cut_short() > 0 {
+        exit::LIMIT
     } else if results.promises(&plan).iter().any(|p| !p.kept) {
         exit::BROKEN
     } else {

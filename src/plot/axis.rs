@@ -109,9 +109,10 @@ impl Axis {
             .ceil()
             .max(f64::from(low + 1))
             .min(40.0) as i32;
-        let every = ((high - low) as usize).div_ceil(11);
+        let every = (high - low).unsigned_abs().div_ceil(11) as i32;
+        // 1 is always among them.
         let ticks = (low..=high)
-            .step_by(every)
+            .filter(|power| power % every == 0)
             .map(|power| {
                 (
                     libm::exp2(f64::from(power)),

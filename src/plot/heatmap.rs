@@ -2,7 +2,7 @@
 
 use super::paint::text_width;
 use super::picture::{Anchor, Picture, Stroke, Text};
-use super::sheet::{Heading, Space, sheet};
+use super::sheet::{Heading, Space, sheet, wrapped};
 use super::theme::{self, Colour};
 
 /// Height of the letters in a cell, the largest that fits of these.
@@ -42,10 +42,15 @@ pub struct Cell {
 #[derive(Clone, Debug)]
 pub enum Legend {
     /// Each colour has a name, and a word on what that is.
-    Flat(Vec<(Colour, String, String)>),
+    Flat {
+        /// Colour, name, word.
+        classes: Vec<(Colour, String, String)>,
+        /// What stands in the cells.
+        cells: String,
+    },
     /// A scale.
     Scale {
-        /// What is measured, in lines short enough.
+        /// What is measured.
         title: String,
         /// Where on the scale, 0 at the bottom, 1 on top, and what stands there.
         ticks: Vec<(f64, String)>,
@@ -219,7 +224,7 @@ impl Grid {
 impl Legend {
     fn draw(&self, space: Space, picture: &mut Picture) {
         match self {
-            Legend::Flat(classes) => {
+            Legend::Flat { classes, cells } => {
                 let mut y = space.top + 4.0;
                 for (colour, name, note) in classes {
                     picture.rect(*colour, (space.left, y), (space.left + 18.0, y + 18.0));
@@ -230,11 +235,20 @@ impl Legend {
                     picture.text(note.coloured(theme::MUTED));
                     y += 60.0;
                 }
+                for line in wrapped(cells, LEGEND - 6.0, theme::FOOTER, false, 6) {
+                    y += theme::FOOTER * 1.45;
+                    let text = Text::new((space.left, y), theme::FOOTER, line);
+                    picture.text(text.coloured(theme::MUTED));
+                }
             }
             Legend::Scale { title, ticks } => {
-                let at = (space.left, space.top - 12.0);
-                picture.text(Text::new(at, theme::TICK, title).coloured(theme::MUTED));
-                let (top, bottom) = (space.top + 6.0, (space.top + 330.0).min(space.bottom));
+                let mut y = space.top - 4.0;
+                for line in wrapped(title, LEGEND - 6.0, theme::TICK, false, 4) {
+                    y += theme::TICK * 1.3;
+                    let text = Text::new((space.left, y), theme::TICK, line);
+                    picture.text(text.coloured(theme::MUTED));
+                }
+                let (top, bottom) = (y + 18.0, (y + 330.0).min(space.bottom));
                 let step = (bottom - top) / SHADES as f64;
                 for i in 0..SHADES {
                     let share = 1.0 - (i as f64 + 0.5) / SHADES as f64;

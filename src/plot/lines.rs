@@ -3,7 +3,7 @@
 use super::axis::Axis;
 use super::paint::text_width;
 use super::panel::{Panel, Series};
-use super::picture::{Picture, Stroke};
+use super::picture::{Picture, Stroke, Text};
 use super::sheet::{Heading, sheet};
 use super::theme;
 
@@ -46,7 +46,7 @@ impl Lines {
         );
         let panel = Panel {
             left: space.left + ticks.max(32.0) + 16.0,
-            right: space.right - (names * 1.08).clamp(20.0, NAMES_MAX) - 16.0,
+            right: space.right - (names * 1.08 + 26.0).clamp(20.0, NAMES_MAX) - 16.0,
             top: space.top + 34.0,
             bottom: space.bottom - 52.0,
             x: self.x.clone(),
@@ -67,7 +67,11 @@ impl Lines {
             }
             self.mark(&panel, &mut picture, line);
         }
-        panel.names(&mut picture, &shown);
+        if ends_apart(&panel, &shown) {
+            panel.names(&mut picture, &shown);
+        } else {
+            list(&panel, &mut picture, &shown);
+        }
         picture
     }
 
@@ -90,5 +94,39 @@ impl Lines {
             }
             picture.dot(line.colour, (x, y), if self.connected { 3.6 } else { 6.0 });
         }
+    }
+}
+
+/// Whether the ends of the lines are so far apart that names beside them can be told to belong there.
+fn ends_apart(panel: &Panel, lines: &[&Series]) -> bool {
+    let last = |line: &&Series| line.points.iter().rev().find_map(|p| Some((p.x, p.mean?)));
+    let mut ends: Vec<f64> = lines
+        .iter()
+        .filter_map(last)
+        .map(|end| panel.at(end).1)
+        .collect();
+    ends.sort_by(f64::total_cmp);
+    let together = ends.windows(2).filter(|pair| pair[1] - pair[0] < 4.0);
+    together.count() < 3
+}
+
+/// The names below each other, the line that is highest on average first.
+fn list(panel: &Panel, picture: &mut Picture, lines: &[&Series]) {
+    let height = |line: &&&Series| {
+        let places = line.points.iter().filter_map(|p| Some((p.x, p.mean?)));
+        let places: Vec<f64> = places.map(|place| panel.at(place).1).collect();
+        places.iter().sum::<f64>() / places.len() as f64
+    };
+    let mut lines: Vec<&&Series> = lines.iter().collect();
+    lines.sort_by(|a, b| height(a).total_cmp(&height(b)));
+    for (i, line) in lines.into_iter().enumerate() {
+        let (left, y) = (panel.right + 14.0, panel.top + 8.0 + 30.0 * i as f64);
+        picture.line(
+            Stroke::solid(line.colour, 3.0),
+            [(left, y), (left + 18.0, y)],
+        );
+        let at = (left + 26.0, y + 0.36 * theme::LABEL);
+        let name = Text::new(at, theme::LABEL, &line.name).bold();
+        picture.text(name.coloured(line.colour.mixed(theme::INK, 0.25)));
     }
 }

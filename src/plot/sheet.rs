@@ -62,7 +62,7 @@ pub fn sheet(heading: &Heading) -> (Picture, Space) {
 }
 
 /// `text` in lines no wider than `width`; what does not fit into `lines` of them ends in `…`.
-fn wrapped(text: &str, width: f64, size: f64, bold: bool, lines: usize) -> Vec<String> {
+pub(super) fn wrapped(text: &str, width: f64, size: f64, bold: bool, lines: usize) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let fits = |line: &str| text_width(line, size, bold) * FALLBACK <= width;
     for word in text.split_whitespace() {

@@ -82,9 +82,9 @@ impl Report<'_> {
             let cells: Vec<String> = cells.collect();
             table.row(std::iter::once(step_name(rows, row)).chain(cells));
         }
-        let table = table.with_narrow_names(NAMES_MAX);
-        let fits = table.lines().iter().all(|line| width(line) + 2 <= COLUMNS);
-        fits.then_some(table)
+        let narrower = [NAMES_MAX, 12, 8].map(|names| table.clone().with_narrow_names(names));
+        let fits = |table: &Table| table.lines().iter().all(|line| width(line) + 2 <= COLUMNS);
+        narrower.into_iter().find(fits)
     }
 
     fn cell(&self, spot: usize, measure: usize) -> String {

@@ -37,7 +37,7 @@ pub const KEYS: [(&str, &str); 12] = [
     ),
     (
         "expect",
-        "The promises of the experiment: `text`, `kept`, `points` it is about, `actual` (for people).",
+        "The promises of the experiment: `text`, `at` (where, for people), `kept`, `points` it is about, `actual` (for people).",
     ),
     (
         "points",
@@ -82,7 +82,7 @@ pub fn summary(plan: &Plan, results: &Results) -> String {
         json!({ "measure": name, "label": label, "unit": unit_name(measure.metric) })
     });
     let promises = results.promises(plan).into_iter().map(
-        |p| json!({ "text": p.holds, "kept": p.kept, "points": p.points, "actual": p.actual }),
+        |p| json!({ "text": p.holds, "at": p.place, "kept": p.kept, "points": p.points, "actual": p.actual }),
     );
     let points = (0..plan.spots.len()).map(|spot| point(plan, results, spot));
     let values = [

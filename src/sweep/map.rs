@@ -4,9 +4,9 @@ use sim::expect::Metric;
 use sim::experiment::{Axis as Varied, Heatmap as Asked};
 use sim::verdict::Verdict;
 
-use super::picture::Drawing;
+use super::picture::{Drawing, shares};
 use super::results::{Finding, unit};
-use super::wording::{VERDICTS, rank, short_time, step_name, titled, unsaid};
+use super::wording::{VERDICTS, rank, short_share, short_time, step_name, titled, unsaid};
 use crate::figure::column;
 use crate::number;
 use crate::plot::axis::{Axis, Scale};
@@ -31,7 +31,11 @@ impl Drawing<'_> {
             .collect();
         let metric = self.plan.measures[asked.value].metric;
         let (cells, legend) = match unit(metric) {
-            None => (self.verdicts(&found, asked), verdict_legend(&found)),
+            None => {
+                let cells = self.verdicts(&found, asked);
+                let legend = verdict_legend(&found, &cells);
+                (cells, legend)
+            }
             Some(unit) => {
                 let label = self.plan.experiment.measure_labels().nth(asked.value);
                 let scale = ColourScale::over(&found, unit);
@@ -112,6 +116,8 @@ impl ColourScale {
                 column::Unit::Factor => Axis::doublings("", min, max),
                 _ => Axis::decades("", min, max),
             }
+        } else if unit == column::Unit::Share {
+            shares("", max)
         } else {
             Axis::from_zero("", max, 5)
         };
@@ -136,6 +142,7 @@ impl ColourScale {
         match self.unit {
             column::Unit::PerSecond | column::Unit::Count => number::prefixed(value),
             column::Unit::Seconds => short_time(value),
+            column::Unit::Share => short_share(value),
             unit => unit.human(value),
         }
     }
@@ -162,22 +169,29 @@ fn mean(found: &Option<Finding>) -> Option<f64> {
     }
 }
 
-/// The verdicts that occur, with the share of points that got them.
-fn verdict_legend(found: &[Vec<Option<Finding>>]) -> Legend {
-    let classes = VERDICTS
-        .iter()
-        .enumerate()
-        .map(|(place, (index, colour, note))| {
-            let got =
-                |f: &&Option<Finding>| matches!(f, Some(Finding::Verdict(t)) if rank(*t) == place);
-            let points = found.iter().flatten().filter(got).count();
-            let name = Verdict::NAMES[*index].to_string();
-            (points, (*colour, name, (*note).to_string()))
-        });
-    Legend::Flat(
-        classes
-            .filter(|(points, _)| *points > 0)
-            .map(|(_, c)| c)
-            .collect(),
-    )
+/// The verdicts that occur, and what stands in their cells.
+fn verdict_legend(found: &[Vec<Option<Finding>>], cells: &[Vec<Cell>]) -> Legend {
+    let place = |found: &Option<Finding>| match found {
+        Some(Finding::Verdict(tally)) => Some(rank(*tally)),
+        _ => None,
+    };
+    let occurs = |wanted: usize| found.iter().flatten().any(|f| place(f) == Some(wanted));
+    let classes = VERDICTS.iter().enumerate();
+    let classes = classes.filter(|(place, _)| occurs(*place));
+    let classes = classes.map(|(_, (index, colour, note))| {
+        let name = Verdict::NAMES[*index].to_string();
+        (*colour, name, (*note).to_string())
+    });
+    let labels = || cells.iter().flatten().map(|cell| cell.label.as_str());
+    let mut said = Vec::new();
+    if labels().any(|label| label.ends_with('s') || label.ends_with("min")) {
+        said.push("time: until well again after the trigger");
+    }
+    if labels().any(|label| label.contains('/')) {
+        said.push("2/3: so many replications agree");
+    }
+    Legend::Flat {
+        classes: classes.collect(),
+        cells: said.join("; "),
+    }
 }

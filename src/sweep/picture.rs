@@ -184,12 +184,11 @@ fn vertical(title: String, unit: Option<column::Unit>, min: f64, max: f64, log: 
     let log = log && max > 0.0;
     match unit {
         None => Axis::names(title, VERDICTS.map(|(index, ..)| Verdict::NAMES[index])),
-        Some(column::Unit::Factor) if log => Axis::doublings(title, min, max),
+        Some(column::Unit::Factor) if log => Axis::doublings(title, min, max).named(factor),
+        Some(column::Unit::Share) if !log => shares(title, max),
         Some(unit) => {
             let axis = match unit {
                 _ if log => Axis::decades(title + " (log)", min, max),
-                // Half of everything and more is seen best against everything.
-                column::Unit::Share if max > 0.5 && max <= 1.0 => Axis::between(title, 0.0, 1.0, 5),
                 _ => Axis::from_zero(title, max, 5),
             };
             axis.named(|y| match unit {
@@ -197,5 +196,24 @@ fn vertical(title: String, unit: Option<column::Unit>, min: f64, max: f64, log: 
                 unit => unit.human(y),
             })
         }
+    }
+}
+
+/// Shares from zero. No interval goes beyond everything, and more than half is seen best against everything.
+pub(super) fn shares(title: impl Into<String>, max: f64) -> Axis {
+    let axis = if max > 0.5 {
+        Axis::between(title, 0.0, 1.0, 5)
+    } else {
+        Axis::from_zero(title, max, 5)
+    };
+    axis.named(number::share)
+}
+
+/// `8×` and `1/8×`.
+fn factor(x: f64) -> String {
+    if x < 1.0 {
+        format!("1/{}", number::times(1.0 / x))
+    } else {
+        number::times(x)
     }
 }

@@ -6,7 +6,7 @@ use sim::experiment::{self, Axis, Experiment};
 use sim::scenario::{Override, Scenario, Source};
 
 use crate::error::Error;
-use crate::input::{Input, Loaded, hex};
+use crate::input::{Input, hex};
 use crate::interrupt;
 use crate::replicate;
 use crate::shipped::Folder;
@@ -18,7 +18,7 @@ pub struct Plan {
     pub name: String,
     /// What was asked.
     pub experiment: Experiment,
-    /// What is measured, as in the first point; at others the same names may have other indices.
+    /// What is measured, as at the last point; at others the same names may have other indices.
     pub measures: Vec<Measure>,
     /// Every point, the last axis fastest.
     pub spots: Vec<Spot>,
@@ -94,34 +94,38 @@ impl Plan {
             Some(check(&experiment, &model, asked, &point.steps, overrides))
         })?;
         let mut spots = Vec::with_capacity(points.len());
-        let mut first = None;
+        let mut measures = Vec::new();
+        let mut files = vec![(
+            input.shown.clone(),
+            hex(Sha256::digest(input.text.as_bytes())),
+        )];
         let mut durations = Vec::new();
         for checked in checked {
             match checked.ok_or(Error::Interrupted)? {
-                Ok((spot, loaded, measures)) => {
-                    durations.push(loaded.scenario.run.duration.as_secs_f64());
-                    first.get_or_insert((measures, loaded.files));
-                    spots.push(spot);
+                Ok(right) => {
+                    spots.push(right.spot);
+                    measures = right.measures;
+                    durations.push(right.duration);
+                    for file in right.files {
+                        if !files.contains(&file) {
+                            files.push(file);
+                        }
+                    }
                 }
                 Err(Error::Scenario(wrong)) => problems.absorb(&wrong),
                 Err(error) => return Err(error),
             }
         }
-        let (measures, read) = match first {
-            Some(first) if problems.is_empty() => first,
-            _ => return Err(Error::Scenario(problems.sorted())),
-        };
+        if !problems.is_empty() {
+            return Err(Error::Scenario(problems.sorted()));
+        }
         durations.dedup();
-        let own = (
-            input.shown.clone(),
-            hex(Sha256::digest(input.text.as_bytes())),
-        );
         let replications = asked.replications.unwrap_or(experiment.replications);
         Ok(Plan {
             name: input.name.clone(),
             measures,
             replications,
-            files: std::iter::once(own).chain(read).collect(),
+            files,
             hash: hash(&experiment, &spots, replications),
             duration: match durations[..] {
                 [only] => Some(only),
@@ -184,13 +188,21 @@ impl Spot {
     }
 }
 
+/// What is left of a point once it has been found to be right: not its world, which may be large.
+struct Right {
+    spot: Spot,
+    measures: Vec<Measure>,
+    files: Vec<(String, String)>,
+    duration: f64,
+}
+
 fn check(
     experiment: &Experiment,
     model: &Input,
     asked: Asked<'_>,
     steps: &[usize],
     overrides: Vec<Override>,
-) -> Result<(Spot, Loaded, Vec<Measure>), Error> {
+) -> Result<Right, Error> {
     let loaded = model.load(&overrides)?;
     if loaded.scenario.run.detect_warmup {
         let message = "`run.warmup: auto` would measure every point over another time; \
@@ -212,10 +224,15 @@ fn check(
         steps: steps.into(),
         promises,
         seed: seed.unwrap_or(loaded.scenario.run.seed),
-        hash: loaded.hash.clone(),
+        hash: loaded.hash,
         overrides,
     };
-    Ok((spot, loaded, measures))
+    Ok(Right {
+        spot,
+        measures,
+        files: loaded.files,
+        duration: loaded.scenario.run.duration.as_secs_f64(),
+    })
 }
 
 /// A value typed for what the experiment varies would do nothing.

@@ -5,6 +5,7 @@ use sim::metrics::Ended;
 use sim::verdict::Verdict;
 
 use super::plan::Plan;
+use super::wording::step_name;
 use crate::figure::column;
 use crate::stats::Estimate;
 
@@ -49,6 +50,8 @@ pub struct Tally {
 pub struct Kept {
     /// As written.
     pub holds: String,
+    /// Where, for people: the values of the axes it names; empty for everywhere.
+    pub place: String,
     /// Whether every replication at every point it is about kept it.
     pub kept: bool,
     /// Points it is about, as far as they were run.
@@ -74,6 +77,13 @@ impl Results {
     #[must_use]
     pub fn complete(&self) -> bool {
         self.runs.iter().flatten().all(Option::is_some)
+    }
+
+    /// Runs that a limit of the scenario ended before their time.
+    #[must_use]
+    pub fn cut_short(&self) -> usize {
+        let runs = self.runs.iter().flatten().flatten();
+        runs.filter(|run| run.ended != Ended::Completed).count()
     }
 
     /// What the replications at a point come to; `None`: none has ended.
@@ -132,8 +142,15 @@ impl Results {
             [(_, only)] => only.clone(),
             [(_, first), .., (_, last)] => format!("{first} … {last}"),
         };
+        let named = plan.experiment.promises[promise].at.iter();
+        let place = named.map(|(axis, steps)| {
+            let axis = &plan.axes()[*axis];
+            let labels = steps.iter().map(|&step| step_name(axis, step));
+            labels.collect::<Vec<_>>().join(" | ")
+        });
         Kept {
             holds: holds.into(),
+            place: place.collect::<Vec<_>>().join(", "),
             kept,
             points,
             actual: broken.unwrap_or(range),

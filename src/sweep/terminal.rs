@@ -8,9 +8,9 @@ use sim::verdict::Verdict;
 use super::plan::Plan;
 use super::results::{Finding, Results, Tally, unit};
 use super::wording::{VERDICTS, model_name, rank, setup, step_name};
-use crate::number;
 use crate::report::style::Style;
 use crate::report::table::{Table, width, wrapped};
+use crate::report::terminal::cut;
 
 /// Nothing is printed beyond this column.
 pub(super) const COLUMNS: usize = 100;
@@ -101,6 +101,12 @@ impl Report<'_> {
                 };
                 self.line(&format!("{lead}{}", self.style.bold(line)));
             }
+        }
+        let cut_short = self.results.cut_short();
+        if cut_short > 0 {
+            let words =
+                format!("▌ a limit in `run.limits` cut {cut_short} runs short, see results.csv");
+            self.line(&self.style.warn(&words));
         }
         if !self.results.complete() {
             let (done, all) = (self.results.count(), self.plan.runs().count());
@@ -204,15 +210,14 @@ impl Report<'_> {
             } else {
                 self.style.bad("✗")
             };
-            let at = match promise.points {
-                1 => "at 1 point".to_string(),
-                n => format!("at {} points", number::count(n as u64)),
+            let place = match (promise.place.as_str(), promise.points) {
+                ("", n) => format!("at {n} points"),
+                (place, _) => format!("at {place}"),
             };
-            let holds = &promise.holds;
-            self.line(&format!(
-                "  {sign} {holds:widest$}  {at}: {}",
-                promise.actual
-            ));
+            let line = format!("{:widest$}  {}  ", promise.holds, promise.actual);
+            let room = COLUMNS.saturating_sub(4 + width(&line)).max(12);
+            let place = self.style.dim(&cut(&place, room));
+            self.line(&format!("  {sign} {line}{place}"));
         }
         self.line("");
     }

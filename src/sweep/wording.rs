@@ -122,6 +122,17 @@ pub fn short_time(seconds: f64) -> String {
     }
 }
 
+/// A share in so few characters that it fits into a cell: `94 %`, `5.2 %`, `0.1 %`.
+#[must_use]
+pub fn short_share(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent.abs() < 9.95 {
+        number::plain((percent * 10.0).round() / 10.0) + " %"
+    } else {
+        format!("{percent:.0} %")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,6 +150,12 @@ mod tests {
         for (seconds, text) in cases {
             assert_eq!(short_time(seconds), text);
         }
+    }
+
+    #[test]
+    fn a_share_in_a_cell_is_short() {
+        let shares = [0.0, 0.0004, 0.0523, 0.937, 1.0].map(short_share);
+        assert_eq!(shares, ["0 %", "0 %", "5.2 %", "94 %", "100 %"]);
     }
 
     #[test]
