@@ -100,12 +100,14 @@ impl HeatMap {
     }
 
     fn cells(&self, grid: &Grid, picture: &mut Picture) {
-        let labels = || self.cells.iter().flatten().map(|cell| &cell.label);
-        let fits = |size: &f64| {
-            let widest = labels().map(|label| text_width(label, *size, true) * 1.1);
-            widest.fold(0.0, f64::max) + 6.0 <= grid.width && size * 1.3 <= grid.height
+        let labels = || self.cells.iter().flatten().map(|cell| cell.label.as_str());
+        let fits = |label: &str, size: f64| {
+            let width = text_width(label, size, true) * 1.1;
+            width + 6.0 <= grid.width && size * 1.3 <= grid.height
         };
-        let size = CELL_SIZES.into_iter().find(fits);
+        let all_fit = |size: &f64| labels().all(|label| fits(label, *size));
+        let [.., smallest] = CELL_SIZES;
+        let size = CELL_SIZES.into_iter().find(all_fit).unwrap_or(smallest);
         for (row, cells) in self.cells.iter().enumerate() {
             for (column, cell) in cells.iter().enumerate() {
                 let (x, y) = grid.corner(column, row);
@@ -114,7 +116,7 @@ impl HeatMap {
                     Some(colour) => picture.rect(colour, (x, y), far),
                     None => grid.hatch(picture, (x, y), far),
                 }
-                if let Some(size) = size.filter(|_| !cell.label.is_empty()) {
+                if !cell.label.is_empty() && fits(&cell.label, size) {
                     let at = ((x + far.0) / 2.0, (y + far.1) / 2.0 + 0.36 * size);
                     let ink = cell.colour.map_or(theme::MUTED, Colour::readable_on);
                     let text = Text::new(at, size, &cell.label).anchored(Anchor::Middle);

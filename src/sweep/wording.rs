@@ -115,7 +115,7 @@ pub fn titled(label: &str, unit: Option<column::Unit>) -> String {
 #[must_use]
 pub fn short_time(seconds: f64) -> String {
     match seconds {
-        0.095..9.95 => number::duration((seconds * 10.0).round() / 10.0),
+        0.095..9.95 => number::plain((seconds * 10.0).round() / 10.0) + " s",
         9.95..119.5 => format!("{seconds:.0} s"),
         119.5..7200.0 => format!("{:.0} min", seconds / 60.0),
         _ => number::duration(seconds),
@@ -142,6 +142,7 @@ mod tests {
         let cases = [
             (0.0, "0 s"),
             (0.0123, "12.3 ms"),
+            (0.333, "0.3 s"),
             (1.2345, "1.2 s"),
             (38.4, "38 s"),
             (150.0, "2 min"),
