@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
-use sim::scenario::{Format, Override, Scenario, Source};
+use sim::scenario::{Format, Override, Places, Scenario, Source};
 
 use crate::error::Error;
 use crate::shipped::{self, Folder};
@@ -93,6 +93,22 @@ impl Input {
         }
     }
 
+    /// Where its keys are written, with `overrides`.
+    ///
+    /// # Errors
+    /// [`Error::Scenario`] when the text cannot be read.
+    pub fn places(&self, overrides: &[Override]) -> Result<Places, Error> {
+        Places::of(&self.source(), overrides).map_err(Error::Scenario)
+    }
+
+    fn source(&self) -> Source<'_> {
+        Source {
+            name: &self.shown,
+            text: &self.text,
+            format: self.format,
+        }
+    }
+
     /// What it means as a scenario, with `overrides`.
     ///
     /// # Errors
@@ -104,11 +120,7 @@ impl Input {
             read.insert(name.to_string(), hex(Sha256::digest(text.as_bytes())));
             Ok(text)
         };
-        let source = Source {
-            name: &self.shown,
-            text: &self.text,
-            format: self.format,
-        };
+        let source = self.source();
         let scenario =
             sim::scenario::load(&source, overrides, &mut fetch).map_err(Error::Scenario)?;
         let own = (

@@ -1,11 +1,13 @@
 //! `retrystorm run`.
 
+use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
 use sim::scenario::Override;
 
+use crate::advice::{self, facts::Facts};
 use crate::cli::{Format, Run, Talk};
 use crate::error::{Error, exit};
 use crate::input::Input;
@@ -23,6 +25,16 @@ pub(super) fn run(run: &Run, talk: Talk, arguments: &[String]) -> Result<u8, Err
     let input = Input::open(&run.file, Folder::Models)?;
     let overrides = parsed(&run.overrides)?;
     let loaded = input.load(&overrides)?;
+    if !talk.quiet && io::stderr().is_terminal() {
+        let advice = advice::advise(
+            &Facts::of(&loaded.scenario, &input.places(&overrides)?),
+            &[],
+        );
+        if !advice.is_empty() {
+            let (count, file) = (advice::count(&advice), run.file.display());
+            eprintln!("advice: {count}; `retrystorm check {file}` tells");
+        }
+    }
     let scenario = Arc::new(loaded.scenario.clone());
     let seeds = replicate::seeds(
         run.seed.unwrap_or(scenario.run.seed),

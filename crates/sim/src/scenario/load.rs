@@ -80,15 +80,11 @@ pub(crate) fn drop_unread(root: &mut Node) {
     }
 }
 
-/// Reads a scenario with `overrides` put in place of what it says. `fetch` gives the text of a file that the scenario names, relative to it.
-///
-/// # Errors
-/// Everything that is wrong with it, at once.
-pub fn load(
+/// The tree of a scenario, with overrides applied and policies merged; and what is wrong with it so far.
+pub(super) fn tree(
     source: &Source<'_>,
     overrides: &[Override],
-    fetch: &mut dyn FnMut(&str) -> Result<String, String>,
-) -> Result<Scenario, Problems> {
+) -> Result<(Node, Problems), Problems> {
     let mut problems = Problems::of(source.name);
     let Some(mut root) = read(source.text, source.format, 0, &mut problems) else {
         return Err(problems.sorted());
@@ -98,6 +94,19 @@ pub fn load(
         overrides::apply(&mut root, overrides, &schema(), &mut problems);
     }
     extends::resolve(&mut root, &mut problems);
+    Ok((root, problems))
+}
+
+/// Reads a scenario with `overrides` put in place of what it says. `fetch` gives the text of a file that the scenario names, relative to it.
+///
+/// # Errors
+/// Everything that is wrong with it, at once.
+pub fn load(
+    source: &Source<'_>,
+    overrides: &[Override],
+    fetch: &mut dyn FnMut(&str) -> Result<String, String>,
+) -> Result<Scenario, Problems> {
+    let (root, mut problems) = tree(source, overrides)?;
     let Some(file) = ScenarioFile::decode(&root, &mut problems) else {
         return Err(problems.sorted());
     };

@@ -40,6 +40,11 @@ impl Problems {
         self.sources.len() as u32 - 1
     }
 
+    /// What the text with that number is called.
+    pub(crate) fn name_of(&self, number: u32) -> &str {
+        self.sources.get(number as usize).map_or("", String::as_str)
+    }
+
     /// Notes a problem. The dotted path of the keys being read goes in front of it.
     pub(crate) fn report(&mut self, at: Position, message: impl Into<String>) {
         let mut message = message.into();
@@ -136,8 +141,7 @@ impl Problems {
     }
 
     fn source_name(&self, problem: &Problem) -> &str {
-        let source = problem.at.source as usize;
-        self.sources.get(source).map_or("", String::as_str)
+        self.name_of(problem.at.source)
     }
 }
 
