@@ -26,8 +26,9 @@ pub struct Cli {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 done and every promise kept · 1 a promise in `expect` was broken · 2 wrong input ·
-3 a file could not be read or written · 4 a limit ended a run · 5 less sure than asked for · 101 a bug in retrystorm · 130 interrupted";
+Exit codes: 0 done and every promise kept · 1 a promise in `expect` was broken, or
+`check --deny-advice` found something · 2 wrong input · 3 a file could not be read or written ·
+4 a limit ended a run · 5 less sure than asked for · 101 a bug in retrystorm · 130 interrupted";
 
 /// How to talk meanwhile.
 #[derive(Clone, Copy, Debug, Args)]
@@ -126,6 +127,24 @@ pub struct Check {
     /// Use another value than the scenario says; may be given several times
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub overrides: Vec<String>,
+    /// End with exit code 1 if there is any advice
+    #[arg(long)]
+    pub deny_advice: bool,
+    /// Leave out one kind of advice, by its name; may be given several times
+    #[arg(long = "allow", value_name = "NAME")]
+    pub allowed: Vec<String>,
+    /// What to print on standard output
+    #[arg(long, default_value = "text")]
+    pub format: CheckFormat,
+}
+
+/// What `check` prints on standard output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CheckFormat {
+    /// What the scenario comes down to, and the advice, for people
+    Text,
+    /// Worst case and advice as JSON
+    Json,
 }
 
 /// What to print on standard output.
@@ -164,7 +183,10 @@ Examples:
 const CHECK_EXAMPLES: &str = "\
 Examples:
   retrystorm check my.yaml
-      every problem at once as file:line:col, or what the scenario comes down to
+      every problem at once as file:line:col, or what the scenario comes down to, with advice on
+      retries, timeouts, queues and limits that do harm; docs/advice.md explains each
+  retrystorm check my.yaml --deny-advice --allow no-timeout
+      for CI: exit code 1 if there is any advice but that
   retrystorm check my.yaml --set clients.web.arrivals.poisson=2000/s";
 
 const COMPLETIONS_EXAMPLES: &str = "\

@@ -9,7 +9,7 @@ use sim::scenario::Problems;
 pub mod exit {
     /// Everything was done, and every promise of the scenario was kept.
     pub const OK: u8 = 0;
-    /// A promise in `expect` was broken.
+    /// A promise in `expect` was broken, or `check --deny-advice` had advice to give.
     pub const BROKEN: u8 = 1;
     /// The command line, a scenario or an experiment is wrong.
     pub const BAD_INPUT: u8 = 2;
@@ -29,7 +29,7 @@ pub mod exit {
         (OK, "Done, and every promise of the scenario was kept."),
         (
             BROKEN,
-            "A promise in `expect` was broken. All results were written.",
+            "A promise in `expect` was broken; all results were written. Or there was advice that `check --deny-advice` does not accept.",
         ),
         (
             BAD_INPUT,

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
-use sim::scenario::{Format, Override, Scenario, Settings, Source};
+use sim::scenario::{Format, Override, Places, Scenario, Settings, Source};
 
 use crate::error::Error;
 use crate::shipped::{self, Folder};
@@ -99,6 +99,14 @@ impl Input {
     /// [`Error::Scenario`] when the text cannot be read.
     pub fn settings(&self, overrides: &[Override]) -> Result<Vec<Settings>, Error> {
         sim::scenario::settings(&self.source(), overrides).map_err(Error::Scenario)
+    }
+
+    /// Where its keys are written, with `overrides`.
+    ///
+    /// # Errors
+    /// [`Error::Scenario`] when the text cannot be read.
+    pub fn places(&self, overrides: &[Override]) -> Result<Places, Error> {
+        Places::of(&self.source(), overrides).map_err(Error::Scenario)
     }
 
     fn source(&self) -> Source<'_> {

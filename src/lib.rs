@@ -1,5 +1,6 @@
 //! The program: command line, replications on threads, files, tables and plots.
 
+pub mod advice;
 pub mod bug;
 pub mod cli;
 pub mod clock;

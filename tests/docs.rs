@@ -22,11 +22,16 @@ const WRITE: &str = "WRITE_DOCS";
 
 #[test]
 fn the_page_on_output_is_complete() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(PAGE);
+    is_up_to_date(PAGE, tables());
+}
+
+/// Holds the tables of a page against what they should be.
+pub(crate) fn is_up_to_date(page: &str, tables: Vec<(&'static str, String)>) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
     let old = fs::read_to_string(&path).expect("the page is there");
     let mut new = old.clone();
-    for (name, table) in tables() {
-        new = replaced(&new, name, &table);
+    for (name, table) in tables {
+        new = replaced(page, &new, name, &table);
     }
     if env::var_os(WRITE).is_some() {
         fs::write(&path, &new).expect("writable");
@@ -34,10 +39,10 @@ fn the_page_on_output_is_complete() {
     for (old, new) in old.lines().zip(new.lines()) {
         assert_eq!(
             old, new,
-            "{PAGE} is not up to date; {WRITE}=1 cargo test --test main docs"
+            "{page} is not up to date; {WRITE}=1 cargo test --test main"
         );
     }
-    assert_eq!(old.len(), new.len(), "{PAGE} is not up to date");
+    assert_eq!(old.len(), new.len(), "{page} is not up to date");
 }
 
 #[test]
@@ -56,20 +61,20 @@ fn the_schemas_in_the_repository_are_what_the_program_prints() {
     }
 }
 
-/// `page` with `table` between the marks that say `name`.
-fn replaced(page: &str, name: &str, table: &str) -> String {
+/// `text` of the page called `page`, with `table` between the marks that say `name`.
+fn replaced(page: &str, text: &str, name: &str, table: &str) -> String {
     let (begin, end) = (
         format!("<!-- {name} -->\n"),
         format!("<!-- end of {name} -->"),
     );
-    let from = page
+    let from = text
         .find(&begin)
-        .unwrap_or_else(|| panic!("{PAGE} has no {begin}"))
+        .unwrap_or_else(|| panic!("{page} has no {begin}"))
         + begin.len();
-    let to = page
+    let to = text
         .find(&end)
-        .unwrap_or_else(|| panic!("{PAGE} has no {end}"));
-    format!("{}\n{table}\n{}", &page[..from], &page[to..])
+        .unwrap_or_else(|| panic!("{page} has no {end}"));
+    format!("{}\n{table}\n{}", &text[..from], &text[to..])
 }
 
 fn tables() -> Vec<(&'static str, String)> {
@@ -164,7 +169,10 @@ fn tables() -> Vec<(&'static str, String)> {
     ]
 }
 
-fn two_columns<'t>(header: [&str; 2], rows: impl Iterator<Item = (&'t str, &'t str)>) -> String {
+pub(crate) fn two_columns<'t>(
+    header: [&str; 2],
+    rows: impl Iterator<Item = (&'t str, &'t str)>,
+) -> String {
     let mut table = format!("| {} | {} |\n|---|---|\n", header[0], header[1]);
     for (name, meaning) in rows {
         let names: Vec<String> = name.split(", ").map(|n| format!("`{n}`")).collect();

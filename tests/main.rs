@@ -1,5 +1,6 @@
 //! The program from outside: one binary, so that it links once.
 
+mod advice;
 mod bytes;
 mod certainty;
 mod cli;

@@ -5,7 +5,11 @@ use std::fmt::Write as _;
 use sim::scenario::model::{Caller, Client, Edge, Scenario, Service, Source};
 use sim::scenario::{Settings, Topology};
 
-use crate::cli::{Check, Talk};
+use serde_json::json;
+
+use crate::advice::facts::Facts;
+use crate::advice::{self, Advice};
+use crate::cli::{Check, CheckFormat, Talk};
 use crate::error::{Error, exit};
 use crate::input::Input;
 use crate::number;
@@ -14,15 +18,66 @@ use crate::shipped::Folder;
 use crate::wording;
 
 pub(super) fn check(check: &Check, talk: Talk) -> Result<u8, Error> {
+    allowed(&check.allowed)?;
     let input = Input::open(&check.file, Folder::Models)?;
     let overrides = super::run::parsed(&check.overrides)?;
     let loaded = input.load(&overrides)?;
-    if !talk.quiet {
-        let style = Style::of_stdout(talk.no_color);
-        let settings = input.settings(&overrides)?;
-        super::print(&effective(&input.shown, &loaded.scenario, &settings, style))?;
+    let places = input.places(&overrides)?;
+    let facts = Facts::of(&loaded.scenario, &places);
+    let advice = advice::advise(&facts, &check.allowed);
+    let denied = check.deny_advice && !advice.is_empty();
+    match check.format {
+        // What is denied is an error: it is told, as errors are, a line each.
+        _ if talk.quiet => {
+            let denied = advice.iter().filter(|_| denied);
+            denied.for_each(|piece| eprintln!("{}", advice::line(piece)));
+        }
+        CheckFormat::Text => {
+            let style = Style::of_stdout(talk.no_color);
+            let settings = input.settings(&overrides)?;
+            let text = effective(&input.shown, &loaded.scenario, &settings, style);
+            super::print(&(text + &advice::text(&advice, style)))?;
+        }
+        CheckFormat::Json => super::print(&document(&input, &facts, &advice, &check.allowed))?,
     }
-    Ok(exit::OK)
+    Ok(if denied { exit::BROKEN } else { exit::OK })
+}
+
+/// Whether each name that is allowed is one that could be given.
+fn allowed(names: &[String]) -> Result<(), Error> {
+    let traps = advice::traps();
+    match names
+        .iter()
+        .find(|name| !traps.iter().any(|trap| trap.name == **name))
+    {
+        None => Ok(()),
+        Some(name) => Err(Error::Usage(format!(
+            "--allow {name}: no advice is called so; all of them: {}",
+            traps
+                .iter()
+                .map(|trap| trap.name)
+                .collect::<Vec<_>>()
+                .join(", ")
+        ))),
+    }
+}
+
+/// What `--format json` prints; keys as in [`advice::SUMMARY`].
+fn document(input: &Input, facts: &Facts<'_>, advice: &[Advice], allowed: &[String]) -> String {
+    let services = facts.scenario.services.iter();
+    let worst: serde_json::Map<String, serde_json::Value> = services
+        .zip(&facts.topology.worst_amplification)
+        .map(|(service, worst)| (service.name.clone(), json!(worst)))
+        .collect();
+    let values = [
+        json!(env!("CARGO_PKG_VERSION")),
+        json!(input.shown),
+        json!(facts.scenario.title),
+        json!(worst),
+        json!(advice.iter().map(advice::json).collect::<Vec<_>>()),
+        json!(allowed),
+    ];
+    crate::report::json::document(advice::SUMMARY.iter().map(|(key, _)| *key).zip(values))
 }
 
 /// What a scenario comes down to: who calls whom, under which policy, and how bad it can get.

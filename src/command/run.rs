@@ -1,5 +1,6 @@
 //! `retrystorm run`.
 
+use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -7,6 +8,7 @@ use std::time::Instant;
 use sim::metrics::Outcome;
 use sim::scenario::{Override, Scenario};
 
+use crate::advice::{self, facts::Facts};
 use crate::cli::{Format, Run, Talk};
 use crate::error::{Error, exit};
 use crate::input::Input;
@@ -26,6 +28,16 @@ pub(super) fn run(run: &Run, talk: Talk, arguments: &[String]) -> Result<u8, Err
     let input = Input::open(&run.file, Folder::Models)?;
     let overrides = parsed(&run.overrides)?;
     let loaded = input.load(&overrides)?;
+    if !talk.quiet && io::stderr().is_terminal() {
+        let advice = advice::advise(
+            &Facts::of(&loaded.scenario, &input.places(&overrides)?),
+            &[],
+        );
+        if !advice.is_empty() {
+            let (count, file) = (advice::count(&advice), run.file.display());
+            eprintln!("advice: {count}; `retrystorm check {file}` tells");
+        }
+    }
     let goals = goals(&run.precision, &loaded.scenario)?;
     let asked = run.replications.unwrap_or(loaded.scenario.run.replications);
     let (first, most) = match goals[..] {

@@ -82,7 +82,10 @@ pub(crate) fn drop_unread(root: &mut Node) {
 }
 
 /// The tree of a scenario, with overrides applied and policies merged; and what is wrong with it so far.
-fn tree(source: &Source<'_>, overrides: &[Override]) -> Result<(Node, Problems), Problems> {
+pub(super) fn tree(
+    source: &Source<'_>,
+    overrides: &[Override],
+) -> Result<(Node, Problems), Problems> {
     let mut problems = Problems::of(source.name);
     let Some(mut root) = read(source.text, source.format, 0, &mut problems) else {
         return Err(problems.sorted());
