@@ -56,9 +56,9 @@ impl Event {
     /// One number that differs between events that differ, for the trajectory hash.
     #[inline]
     pub(crate) fn fingerprint(self) -> u64 {
-        let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
+        let pair = |low: u32, high: u32| u64::from(high) << 32 | u64::from(low);
         let (kind, what) = match self {
-            Event::Arrive { client, epoch } => (1, pair(epoch, client)),
+            Event::Arrive { client, epoch } => (1, pair(client, epoch)),
             Event::Iterate { client, instance } => (2, pair(client, instance)),
             Event::Resume(id) => (3, id.bits()),
             Event::Worked(id) => (4, id.bits()),

@@ -1,11 +1,13 @@
 //! Measuring: what is counted, and in which window.
 
+mod level;
 mod log;
 mod meter;
 mod outcome;
 mod recorder;
 mod tally;
 
+pub(crate) use level::Level;
 pub use log::{CallRecord, Exchange, JobEnd, JobRecord, Log, Said};
 pub(crate) use meter::{EdgeMeter, ServiceMeter};
 pub use outcome::{

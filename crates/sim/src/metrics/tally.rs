@@ -10,6 +10,9 @@
 
 use hdrhistogram::Histogram;
 
+/// Buckets looked at together when a quantile is wanted.
+const STRETCH: usize = 64;
+
 /// Counts of values by size, of several kinds. `BITS` 11 stands for three significant decimal digits, 8
 /// for two.
 #[derive(Clone, Debug)]
@@ -68,17 +71,17 @@ impl<const BITS: u32, const KINDS: usize> Tally<BITS, KINDS> {
 
     /// Calls `each` with the greatest value and the count of each bucket that has seen `kind`, in order.
     fn for_each(&self, kind: usize, mut each: impl FnMut(u64, u64)) {
-        for (bucket, counts) in self.counts.iter().enumerate() {
-            let rounds = if self.rounds.is_empty() {
-                0
-            } else {
-                self.rounds.iter().filter(|&&r| r == (bucket, kind)).count()
-            };
-            let count = u64::from(counts[kind]) + ((rounds as u64) << 32);
+        for bucket in 0..self.counts.len() {
+            let count = self.count(bucket, kind);
             if count > 0 {
                 each(Self::greatest(bucket), count);
             }
         }
+    }
+
+    fn count(&self, bucket: usize, kind: usize) -> u64 {
+        let rounds = self.rounds.iter().filter(|&&r| r == (bucket, kind)).count();
+        u64::from(self.counts[bucket][kind]) + ((rounds as u64) << 32)
     }
 
     /// The values that the given shares of all do not exceed, and the greatest value; `None` when nothing was
@@ -88,24 +91,38 @@ impl<const BITS: u32, const KINDS: usize> Tally<BITS, KINDS> {
         kind: usize,
         shares: [f64; N],
     ) -> Option<([u64; N], u64)> {
-        let (mut total, mut max) = (0, 0);
-        self.for_each(kind, |value, count| {
-            total += count;
-            max = value;
-        });
-        if total == 0 {
-            return None;
-        }
+        let last = self.counts.iter().rposition(|counts| counts[kind] > 0)?;
+        let max = Self::greatest(last);
+        let total: u64 = self.stretches(kind).map(|(_, sum)| sum).sum();
         let wanted = shares.map(|share| libm::ceil(share * total as f64) as u64);
         let (mut values, mut seen, mut found) = ([max; N], 0, 0);
-        self.for_each(kind, |value, count| {
-            seen += count;
-            while found < N && seen >= wanted[found] {
-                values[found] = value;
-                found += 1;
+        for (first, sum) in self.stretches(kind) {
+            if found == N || seen + sum < wanted[found] {
+                seen += sum;
+                continue;
             }
-        });
+            for bucket in first..(first + STRETCH).min(self.counts.len()) {
+                seen += self.count(bucket, kind);
+                while found < N && seen >= wanted[found] {
+                    values[found] = Self::greatest(bucket);
+                    found += 1;
+                }
+            }
+        }
         Some((values, max))
+    }
+
+    /// The first bucket of each stretch, and how many values are in the stretch: most have none.
+    fn stretches(&self, kind: usize) -> impl Iterator<Item = (usize, u64)> {
+        let stretches = self.counts.chunks(STRETCH).enumerate();
+        stretches.map(move |(i, counts)| {
+            let first = i * STRETCH;
+            let sum: u64 = counts.iter().map(|counts| u64::from(counts[kind])).sum();
+            let over = (self.rounds.iter())
+                .filter(|round| round.1 == kind && (first..first + STRETCH).contains(&round.0))
+                .count();
+            (first, sum + ((over as u64) << 32))
+        })
     }
 
     /// Adds all that was counted to a histogram that has these buckets.

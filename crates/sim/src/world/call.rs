@@ -79,9 +79,9 @@ impl World {
     /// The `call` step.
     #[inline(always)]
     pub(super) fn begin_call(&mut self, id: TaskId, root: TaskId, index: u32) -> Option<Event> {
-        let (process, deadline, for_job) = match &self.tasks[root].what {
-            What::Iteration { instance, .. } => (*instance, None, false),
-            What::Job(job) => (job.replica, job.deadline, true),
+        let (process, deadline) = match &self.tasks[root].what {
+            What::Iteration { instance, .. } => (*instance, None),
+            What::Job(job) => (job.replica, job.deadline),
             What::Block { .. } => unreachable!("a block is no root"),
         };
         let site = &self.sites[index as usize];
@@ -115,11 +115,7 @@ impl World {
         if self.calls_in_flight > self.scenario.run.limits.calls {
             self.stop = Some(Ended::CallLimit);
         }
-        let next = self.drive(id);
-        if for_job && self.tasks[id].call.is_some() {
-            self.lend_worker(root);
-        }
-        next
+        Some(Event::Poll(id))
     }
 
     /// Does everything the engine of a task's call asks for.
@@ -128,7 +124,9 @@ impl World {
         // An attempt goes out when the engine has nothing more to say.
         let mut sending = None;
         loop {
-            let call = self.tasks.get_mut(id).and_then(|task| task.call.as_mut())?;
+            let task = self.tasks.get_mut(id)?;
+            let root = task.root(id);
+            let call = task.call.as_mut()?;
             let edge = &mut self.edges[call.edge as usize];
             let engine = &mut self.engines[call.engine as usize];
             let action = loop {
@@ -151,6 +149,8 @@ impl World {
                     edge.set_timer(id, self.now, at, &mut self.queue);
                 }
                 wake_admitted(engine, &mut self.soon);
+                // Now the task waits, and its job with it.
+                self.lend_worker(root);
                 let (attempt, deadline) = sending?;
                 return self.send(id, attempt, deadline);
             };
@@ -166,6 +166,12 @@ impl World {
                 Action::Finish(verdict) => return self.end_call(id, &verdict),
             }
         }
+    }
+
+    /// Drives a call that was cancelled; apart, so that the driver of all others is compiled into the loop alone.
+    #[inline(never)]
+    fn drive_to_the_end(&mut self, id: TaskId) -> Option<Event> {
+        self.drive(id)
     }
 
     /// A call is over; its task goes on, or its program fails with it.
@@ -238,7 +244,7 @@ impl World {
         }
         meter.attempt_ended(self.now.since(call.sent));
         self.engines[call.engine as usize].on_reply(&mut call.state, self.now, attempt, answer);
-        self.drive(caller)
+        Some(Event::Poll(caller))
     }
 
     /// Sends an attempt on its way.
@@ -313,6 +319,6 @@ impl World {
         call.log(&mut self.recorder.log, self.now, edge, Said::Cancel);
         self.engines[call.engine as usize].cancel(&mut call.state, self.now);
         // Its task goes nowhere afterwards.
-        let _ = self.drive(id);
+        let _ = self.drive_to_the_end(id);
     }
 }

@@ -235,21 +235,23 @@ impl World {
             if self.stop.is_some() {
                 return self.stop;
             }
-            if let Some(event) = self.soon.pop_front() {
-                self.handle(event);
-                continue;
-            }
-            // Work that goes on for nobody is cut here: nobody can see what becomes of it.
-            if !self.open && self.calls_in_flight == 0 && self.iterations_open == 0 {
-                return Some(Ended::Completed);
-            }
-            let Some((time, event)) = self.queue.pop(until) else {
-                let over = self.queue.is_empty() || until == last;
-                self.now = until;
-                return over.then_some(Ended::Completed);
+            // `handle` is compiled into this place alone.
+            let event = if let Some(event) = self.soon.pop_front() {
+                event
+            } else {
+                // Work that goes on for nobody is cut here: nobody can see what becomes of it.
+                if !self.open && self.calls_in_flight == 0 && self.iterations_open == 0 {
+                    return Some(Ended::Completed);
+                }
+                let Some((time, event)) = self.queue.pop(until) else {
+                    let over = self.queue.is_empty() || until == last;
+                    self.now = until;
+                    return over.then_some(Ended::Completed);
+                };
+                debug_assert!(time >= self.now, "time ran back");
+                self.now = time;
+                event
             };
-            debug_assert!(time >= self.now, "time ran back");
-            self.now = time;
             self.handle(event);
         }
     }

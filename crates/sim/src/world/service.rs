@@ -5,7 +5,7 @@ use seawall::{Failure, FailureKind, Time};
 use super::TaskId;
 use super::job::{Job, JobState};
 use super::replica::Replica;
-use crate::metrics::{JobEnd, ServiceGauge, ServiceMeter};
+use crate::metrics::{JobEnd, Level, ServiceGauge, ServiceMeter};
 use crate::rng::{Purpose, Stream};
 use crate::scenario::model::{Balance, Discipline, Service};
 
@@ -31,15 +31,15 @@ pub(super) struct ServiceState {
     pub(super) errors: Vec<(f64, Failure)>,
     pub(super) out: bool,
     pub(super) refusing: bool,
-    queued: u64,
+    queued: Level,
     queued_max: u64,
-    inside: u64,
-    busy: u64,
+    inside: Level,
+    busy: Level,
     /// Workers held by jobs whose caller has left.
-    busy_for_nobody: u64,
-    /// Workers there are, all replicas; `None` when unlimited.
-    workers: Option<u64>,
-    settled: Time,
+    busy_for_nobody: Level,
+    /// Workers there are, all replicas; none when they are unlimited.
+    workers: Level,
+    unlimited: bool,
     pub(super) meter: ServiceMeter,
 }
 
@@ -47,6 +47,9 @@ impl ServiceState {
     pub(super) fn new(service: &Service, seed: u64) -> Self {
         let stream = |purpose| Stream::new(seed, purpose, &service.name);
         let replica = Replica::new(service.concurrency);
+        let mut workers = Level::default();
+        let each = service.concurrency.unwrap_or(0);
+        workers.set(Time::ZERO, u64::from(each) * u64::from(service.replicas));
         ServiceState {
             balance: service.balance,
             discipline: service.queue.discipline,
@@ -64,43 +67,35 @@ impl ServiceState {
             errors: Vec::new(),
             out: false,
             refusing: false,
-            queued: 0,
+            queued: Level::default(),
             queued_max: 0,
-            inside: 0,
-            busy: 0,
-            busy_for_nobody: 0,
-            workers: service
-                .concurrency
-                .map(|n| u64::from(n) * u64::from(service.replicas)),
-            settled: Time::ZERO,
+            inside: Level::default(),
+            busy: Level::default(),
+            busy_for_nobody: Level::default(),
+            workers,
+            unlimited: service.concurrency.is_none(),
             meter: ServiceMeter::new(),
         }
     }
 
-    /// Brings the time integrals up to `now`; to be called before any of what they integrate changes.
-    #[inline]
+    /// Brings the time integrals among the counts up to `now`.
     pub(super) fn settle(&mut self, now: Time) {
-        let dt = u128::from(now.since(self.settled).0);
-        if dt == 0 {
-            return;
-        }
-        self.settled = now;
         let count = &mut self.meter.count;
-        count.workers_ns += dt * u128::from(self.workers.unwrap_or(0));
-        count.busy_ns += dt * u128::from(self.busy);
-        count.wasted_ns += dt * u128::from(self.busy_for_nobody);
-        count.queue_ns += dt * u128::from(self.queued);
-        count.inside_ns += dt * u128::from(self.inside);
+        count.workers_ns = self.workers.integral(now);
+        count.busy_ns = self.busy.integral(now);
+        count.wasted_ns = self.busy_for_nobody.integral(now);
+        count.queue_ns = self.queued.integral(now);
+        count.inside_ns = self.inside.integral(now);
     }
 
     pub(super) fn gauge(&mut self) -> ServiceGauge {
         let gauge = ServiceGauge {
-            queue: self.queued,
+            queue: self.queued.count(),
             queue_max: self.queued_max,
-            workers_busy: self.busy,
-            workers: self.workers,
+            workers_busy: self.busy.count(),
+            workers: (!self.unlimited).then_some(self.workers.count()),
         };
-        self.queued_max = self.queued;
+        self.queued_max = self.queued.count();
         gauge
     }
 
@@ -132,7 +127,7 @@ impl ServiceState {
     }
 
     pub(super) fn queued(&self) -> u64 {
-        self.queued
+        self.queued.count()
     }
 
     /// A request reaches the service.
@@ -166,7 +161,6 @@ impl ServiceState {
         if self.drops(job, now) {
             return Admission::Expired;
         }
-        self.settle(now);
         let place = &mut self.replicas[job.replica as usize];
         let idle = place.waiting_live == 0 && place.resuming.is_empty();
         let admission = if idle && place.busy < place.workers {
@@ -175,14 +169,14 @@ impl ServiceState {
             place.waiting.push_back(id);
             place.waiting_live += 1;
             job.state = JobState::Waiting;
-            self.queued += 1;
-            self.queued_max = self.queued_max.max(self.queued);
+            self.queued.rise(now);
+            self.queued_max = self.queued_max.max(self.queued.count());
             Admission::Waits
         } else {
             return Admission::Full;
         };
         place.inside += 1;
-        self.inside += 1;
+        self.inside.rise(now);
         admission
     }
 
@@ -203,9 +197,10 @@ impl ServiceState {
     pub(super) fn take_worker(&mut self, now: Time, job: &mut Job) {
         job.holding = true;
         job.held_since = now;
-        self.settle(now);
-        self.busy += 1;
-        self.busy_for_nobody += u64::from(job.orphan);
+        self.busy.rise(now);
+        if job.orphan {
+            self.busy_for_nobody.rise(now);
+        }
         self.replicas[job.replica as usize].busy += 1;
     }
 
@@ -231,9 +226,10 @@ impl ServiceState {
             return false;
         }
         job.held_ns += now.since(job.held_since).0;
-        self.settle(now);
-        self.busy -= 1;
-        self.busy_for_nobody -= u64::from(job.orphan);
+        self.busy.fall(now);
+        if job.orphan {
+            self.busy_for_nobody.fall(now);
+        }
         let place = &mut self.replicas[job.replica as usize];
         place.busy -= 1;
         place.has_waiting()
@@ -255,8 +251,7 @@ impl ServiceState {
     /// A job waits no longer.
     #[inline]
     pub(super) fn leave_queue(&mut self, now: Time, replica: u32) {
-        self.settle(now);
-        self.queued -= 1;
+        self.queued.fall(now);
         self.replicas[replica as usize].waiting_live -= 1;
     }
 
@@ -266,8 +261,7 @@ impl ServiceState {
     pub(super) fn leave(&mut self, now: Time, job: &mut Job, useful: bool) -> bool {
         let wanted = self.give_worker(now, job);
         job.state = JobState::Ended;
-        self.settle(now);
-        self.inside -= 1;
+        self.inside.fall(now);
         self.replicas[job.replica as usize].inside -= 1;
         let count = &mut self.meter.count;
         count.sojourn_ns += u128::from(now.since(job.arrived).0);
@@ -306,15 +300,14 @@ impl ServiceState {
     pub(super) fn orphan(&mut self, now: Time, job: &mut Job) {
         job.orphan = true;
         if job.holding {
-            self.settle(now);
-            self.busy_for_nobody += 1;
+            self.busy_for_nobody.rise(now);
         }
     }
 
     /// Sets the workers of each replica; names the replicas.
     pub(super) fn set_workers(&mut self, now: Time, workers: u32) -> std::ops::Range<u32> {
-        self.settle(now);
-        self.workers = Some(u64::from(workers) * self.replicas.len() as u64);
+        let all = u64::from(workers) * self.replicas.len() as u64;
+        self.workers.set(now, all);
         for replica in &mut self.replicas {
             replica.workers = workers;
         }
