@@ -4,8 +4,8 @@ use seawall::budget::{AwsCosts, AwsQuota, GrpcThrottling, TowerTps};
 use seawall::rate_limit::{AwsAdaptive, Gcra, Resilience4jRate};
 use seawall::{
     Backoff, Breaker, BreakerRule, Budget, BudgetEvent, Bulkhead, Counts, Deadline, FailureKind,
-    FailureSet, Jitter, Limiter, LimiterRule, RateLimit, Rates, Retry, RetryAfter, Span, Spec,
-    Window, backoff, breaker, budget, limiter,
+    FailureSet, Jitter, Limiter, LimiterRule, Preset, RateLimit, Rates, Retry, RetryAfter, Span,
+    Spec, Window, backoff, breaker, budget, limiter,
 };
 
 fn transient() -> FailureSet {
@@ -71,11 +71,11 @@ fn rates(window: Window) -> BreakerRule {
     })
 }
 
-/// Each with a name.
-pub(crate) fn all() -> Vec<(String, Spec)> {
-    let named = [plain(), budgets(), breakers(), limits()];
-    let named = named.into_iter().flatten();
-    named.map(|(name, spec)| (name.to_owned(), spec)).collect()
+/// Each with a name, and every preset.
+pub(crate) fn all() -> Vec<(&'static str, Spec)> {
+    let presets = Preset::ALL.map(|preset| (preset.name(), preset.spec()));
+    let named = [plain(), budgets(), breakers(), limits(), presets.into()];
+    named.into_iter().flatten().collect()
 }
 
 type Named = Vec<(&'static str, Spec)>;
