@@ -46,6 +46,6 @@ fn retries_allocate_nothing_per_event() {
 fn three_layers_with_every_policy_allocate_nothing_per_event() {
     let text = include_str!("../benches/reference/storm.yaml");
     let text = text.split("faults:").next().expect("a text");
-    let count = allocations_after_warm_up(text, Span::secs(100), Span::secs(25));
+    let count = allocations_after_warm_up(text, Span::secs(250), Span::secs(25));
     assert_eq!(count, 0);
 }

@@ -176,7 +176,12 @@ fn hold(pending: u64, events: u64, turns: u32) {
     // Each instance begins anew once a second; the first second fills the queue and is taken off.
     let seconds = (events / pending).max(1);
     let fill = scenario(&text, &["run.duration=1s".to_owned()]);
-    let full = scenario(&text, &[format!("run.duration={}s", 1 + seconds)]);
+    let lasting = format!("{}s", 1 + seconds);
+    let full = [
+        format!("run.duration={lasting}"),
+        format!("run.window={lasting}"),
+    ];
+    let full = scenario(&text, &full);
     let mut best = f64::INFINITY;
     for _ in 0..turns {
         let (short, ns_short) = timed(|| sim::run(&fill, SEED));
