@@ -434,7 +434,7 @@ fn a_broken_promise_ends_with_one_and_says_where() {
 fn a_run_that_a_limit_cut_short_is_marked() {
     let folder = world();
     let ran = folder
-        .run("sweep small.yaml --no-plots --set run.limits.events=5000")
+        .run("sweep small.yaml --no-plots --set run.limits.events=2000")
         .ended(4);
     assert!(ran.stdout.contains("cut 8 runs short"), "{}", ran.stdout);
     assert!(
