@@ -39,7 +39,7 @@ impl Basis {
         ),
         (
             Basis::NotSteady,
-            "No interval: one replication, disturbed or cut short, or with arrivals whose rate changes; parts of it differ by more than chance.",
+            "No interval: one replication, disturbed, cut short, measured from the empty start (no warm-up), or with arrivals whose rate changes; parts of it differ by more than chance.",
         ),
         (
             Basis::TooShort,

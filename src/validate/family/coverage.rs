@@ -45,18 +45,19 @@ pub(super) fn experiments(case: &Case) -> Vec<Experiment> {
 }
 
 /// Work takes a second on average, so the mean wait is `ρ ÷ (1 − ρ)` seconds. A window is as long as the warm-up, so that
-/// measuring begins with one.
+/// measuring begins with one. Where the case has no warm-up it is a tenth of a batch: from empty there is no
+/// interval at all.
 fn text(rho: f64, customers: f64, warmup: f64) -> Text {
-    let window = if warmup > 0.0 {
+    let warmup = if warmup > 0.0 {
         warmup
     } else {
-        customers / BATCHES as f64
+        customers / BATCHES as f64 / 10.0
     };
     Text {
         title: "M/M/1".into(),
         duration: (customers + warmup) / rho,
         warmup: warmup / rho,
-        window: window / rho,
+        window: warmup / rho,
         drain: 3600.0,
         clients: vec![format!(
             "source: {{ arrivals: {{ poisson: {} }}, calls: [ {{ to: server }} ] }}",
