@@ -11,7 +11,7 @@ mod worlds;
 
 use std::collections::BTreeSet;
 
-use seawall::{Action, Spec};
+use seawall::{Action, Spec, Stopped};
 use sim::metrics::{Exchange, Said};
 
 /// Exchanges of one run, after they have been replayed.
@@ -53,7 +53,7 @@ fn the_driver_decides_what_simulated_clients_decided_under_every_policy() {
         }
     }
     // Between them they came through everything that can happen to a call.
-    for word in [
+    let exchanges = [
         "begin",
         "begin with a deadline",
         "answer",
@@ -64,21 +64,8 @@ fn the_driver_decides_what_simulated_clients_decided_under_every_policy() {
         "retry",
         "abandon",
         "ok",
-        "not_retryable",
-        "not_idempotent",
-        "attempts_used",
-        "deadline_exceeded",
-        "deadline_too_close",
-        "budget_empty",
-        "breaker_open",
-        "bulkhead_full",
-        "bulkhead_timeout",
-        "retry_after_too_long",
-        "kill_switch",
-        "cancelled",
-        "throttled",
-        "rate_limited",
-    ] {
+    ];
+    for word in exchanges.into_iter().chain(Stopped::NAMES) {
         assert!(said.contains(word), "no call met {word}: {said:?}");
     }
 }
