@@ -3,7 +3,7 @@
 use std::panic;
 
 use crate::replicate;
-use crate::report::manifest::shell_words;
+use crate::report::manifest;
 
 /// From now on a panic names version and seed, and gives the command that makes it happen again.
 pub fn install(arguments: &[String]) {
@@ -58,7 +58,7 @@ fn replay(arguments: &[String], seed: Option<u64>) -> String {
             "1".into(),
         ]);
     }
-    format!("retrystorm {}", shell_words(&again))
+    manifest::command(&again)
 }
 
 #[cfg(test)]

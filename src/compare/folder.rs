@@ -7,8 +7,8 @@ use super::manifest::{self, Making};
 use super::run::Comparison;
 use super::{csv, json, picture};
 use crate::error::Error;
-use crate::plot::paint::{png, svg};
-use crate::report::file;
+use crate::plot::paint::Painted;
+use crate::report::file::Output;
 
 /// Files of the folder, with their meaning.
 pub const FILES: [(&str, &str); 4] = [
@@ -41,28 +41,12 @@ pub fn write(
     making: &Making<'_>,
     plots: bool,
 ) -> Result<Vec<String>, Error> {
-    file::folder(folder)?;
-    let mut names = Vec::new();
-    let mut put = |name: &str, bytes: &[u8]| -> Result<(), Error> {
-        file::write(&folder.join(name), bytes)?;
-        names.push(name.to_string());
-        Ok(())
-    };
-    put(
-        "compare.json",
-        json::summary(comparison, differences).as_bytes(),
-    )?;
-    put(
-        "compare.csv",
-        csv::table(comparison, differences).as_bytes(),
-    )?;
+    let mut out = Output::at(folder)?;
+    out.put("compare.json", json::summary(comparison, differences))?;
+    out.put("compare.csv", csv::table(comparison, differences))?;
     if plots {
         let picture = picture::picture(comparison, differences);
-        put("compare.svg", svg(&picture).as_bytes())?;
-        put("compare.png", &png(&picture, 1))?;
+        out.picture("compare", &Painted::of(&picture))?;
     }
-    let manifest = manifest::manifest(comparison, making, &names);
-    file::write(&folder.join("manifest.json"), manifest.as_bytes())?;
-    names.push("manifest.json".into());
-    Ok(names)
+    out.finish(|names| manifest::manifest(comparison, making, names))
 }

@@ -1,13 +1,12 @@
 //! The manifest of a comparison: how it was made.
 
 use serde_json::{Value, json};
-use sim::scenario::Override;
 
 use super::run::Comparison;
 use super::world::World;
 use crate::clock;
 use crate::report::json;
-use crate::report::manifest::shell_words;
+use crate::report::manifest::{command, inputs, overrides, seconds};
 
 /// Keys of the document, in order, with their meaning.
 pub const KEYS: [(&str, &str); 9] = [
@@ -51,25 +50,23 @@ pub fn manifest(comparison: &Comparison, making: &Making<'_>, files: &[String]) 
     let values = [
         json!(env!("CARGO_PKG_VERSION")),
         json!(clock::utc_now()),
-        json!(format!("retrystorm {}", shell_words(making.command))),
+        json!(command(making.command)),
         json!(worlds),
         json!(comparison.seeds),
         json!(comparison.asked),
         json!(making.jobs),
-        json!((making.elapsed * 1e3).round() / 1e3),
+        seconds(making.elapsed),
         json!(files),
     ];
     json::document(KEYS.iter().map(|(key, _)| *key).zip(values))
 }
 
 fn world(world: &World) -> Value {
-    let input = |(name, hash): &(String, String)| json!({ "name": name, "sha256": hash });
-    let change = |Override { path, value, .. }: &Override| json!({ "path": path, "value": value });
     json!({
         "name": world.name,
         "scenario": world.loaded.files[0].0,
         "scenario_sha256": world.loaded.hash,
-        "inputs": world.loaded.files.iter().map(input).collect::<Vec<_>>(),
-        "overrides": world.overrides.iter().map(change).collect::<Vec<_>>(),
+        "inputs": inputs(&world.loaded.files),
+        "overrides": overrides(&world.overrides),
     })
 }

@@ -12,11 +12,11 @@ use crate::figure::column::Unit;
 use crate::number;
 use crate::plot::over_time::largest;
 use crate::plot::panel::Spread;
-use crate::report::certainty;
 use crate::report::sparkline::{marks, sparkline};
 use crate::report::style::Style;
 use crate::report::table::{Align, Table, width, wrapped};
 use crate::report::terminal::cut;
+use crate::report::{certainty, written};
 
 /// Nothing is printed beyond this column.
 const COLUMNS: usize = 100;
@@ -30,13 +30,13 @@ const SERVICES_MAX: usize = 6;
 const NOTE: &str = "Worlds meet the same seeds, so differences are paired. Each interval holds by itself in 95 of \
 100 cases: of 20 figures that do not differ, one looks as if it did (docs/statistics.md).";
 
-/// The summary; `written` are the folder and the files in it.
+/// The summary; `files` are the folder and the files in it.
 #[must_use]
 pub fn summary(
     comparison: &Comparison,
     differences: &[Vec<Difference>],
     style: Style,
-    written: Option<(&Path, &[String])>,
+    files: Option<(&Path, &[String])>,
 ) -> String {
     let mut out = String::new();
     let mut line = |text: &str| {
@@ -95,14 +95,10 @@ pub fn summary(
     for text in wrapped(NOTE, COLUMNS - 2) {
         line(&style.dim(&format!("  {text}")));
     }
-    if let Some((folder, files)) = written {
+    if let Some((folder, files)) = files {
         line("");
-        line(&format!(
-            "  {} {}/",
-            style.dim("written to"),
-            folder.display()
-        ));
-        line(&style.dim(&format!("  {}", files.join(" · "))));
+        let lines = written::lines(folder, files, style);
+        lines.iter().for_each(|text| line(text));
     }
     out
 }

@@ -22,6 +22,26 @@ const SUPERSAMPLING: usize = 3;
 /// plotters' size of a text is this many em (its backends divide by it).
 const EM: f64 = 1.24;
 
+/// A picture in both of its formats.
+#[derive(Clone, Debug)]
+pub struct Painted {
+    /// An SVG document.
+    pub svg: String,
+    /// A PNG file.
+    pub png: Vec<u8>,
+}
+
+impl Painted {
+    /// Paints `picture`.
+    #[must_use]
+    pub fn of(picture: &Picture) -> Painted {
+        Painted {
+            svg: svg(picture),
+            png: png(picture, 1),
+        }
+    }
+}
+
 /// The picture as an SVG document.
 #[must_use]
 pub fn svg(picture: &Picture) -> String {

@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::Error;
+use crate::plot::paint::Painted;
 
 /// Writes `bytes` to `path`: into a neighbouring file first, which then takes the place of the old one.
 ///
@@ -30,6 +31,69 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 /// [`Error::Io`].
 pub fn folder(path: &Path) -> Result<(), Error> {
     fs::create_dir_all(path).map_err(Error::io("create the folder", path))
+}
+
+/// A folder that is being filled with results.
+#[derive(Debug)]
+pub struct Output {
+    path: PathBuf,
+    names: Vec<String>,
+}
+
+impl Output {
+    /// At `path`, where there is one already or not.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn at(path: &Path) -> Result<Output, Error> {
+        folder(path)?;
+        Ok(Output {
+            path: path.into(),
+            names: Vec::new(),
+        })
+    }
+
+    /// Makes sure that there is a folder below it.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn below(&self, name: &str) -> Result<(), Error> {
+        folder(&self.path.join(name))
+    }
+
+    /// Writes a file.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn put(&mut self, name: impl Into<String>, bytes: impl AsRef<[u8]>) -> Result<(), Error> {
+        let name = name.into();
+        write(&self.path.join(&name), bytes.as_ref())?;
+        self.names.push(name);
+        Ok(())
+    }
+
+    /// Writes a picture in both of its formats.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn picture(&mut self, name: &str, painted: &Painted) -> Result<(), Error> {
+        self.put(format!("{name}.svg"), &painted.svg)?;
+        self.put(format!("{name}.png"), &painted.png)
+    }
+
+    /// Writes the manifest, which is told the other files, and returns the names of all. It comes last, so
+    /// where it is, everything is.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn finish(
+        mut self,
+        manifest: impl FnOnce(&[String]) -> String,
+    ) -> Result<Vec<String>, Error> {
+        let manifest = manifest(&self.names);
+        self.put("manifest.json", manifest)?;
+        Ok(self.names)
+    }
 }
 
 /// `name` as a part of a file name: its letters, digits, `.`, `_` and `-`, with `--` for whatever is between

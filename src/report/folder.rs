@@ -5,13 +5,13 @@ use std::path::Path;
 use seawall::Span;
 use sim::text::hgrm;
 
-use super::file::{self, slug};
+use super::file::{Output, slug};
 use super::manifest::{self, Making};
 use super::{Report, csv, json};
 use crate::error::Error;
 use crate::figure::calls::merge;
 use crate::plot::material::Material;
-use crate::plot::paint::{png, svg};
+use crate::plot::paint::Painted;
 use crate::plot::picture::Picture;
 use crate::plot::{amplification, breakers, latency, load, queues};
 use crate::replicate;
@@ -87,40 +87,24 @@ pub fn write(
     making: &Making<'_>,
     plots: bool,
 ) -> Result<Vec<String>, Error> {
-    file::folder(folder)?;
-    let mut names = Vec::new();
-    let mut put = |name: String, bytes: &[u8]| -> Result<(), Error> {
-        file::write(&folder.join(&name), bytes)?;
-        names.push(name);
-        Ok(())
-    };
-    put(
-        "summary.json".into(),
-        json::summary(report, &making.loaded.hash).as_bytes(),
+    let mut out = Output::at(folder)?;
+    out.put("summary.json", json::summary(report, &making.loaded.hash))?;
+    out.put("summary.csv", csv::summary(report.summary))?;
+    out.put(
+        "windows.csv",
+        csv::windows(report.scenario, report.outcomes),
     )?;
-    put(
-        "summary.csv".into(),
-        csv::summary(report.summary).as_bytes(),
-    )?;
-    put(
-        "windows.csv".into(),
-        csv::windows(report.scenario, report.outcomes).as_bytes(),
-    )?;
-    file::folder(&folder.join("latency"))?;
+    out.below("latency")?;
     for (name, table) in latencies(report) {
-        put(format!("latency/{name}.hgrm"), table.as_bytes())?;
+        out.put(format!("latency/{name}.hgrm"), table)?;
     }
     if plots {
-        file::folder(&folder.join("plots"))?;
-        for (name, picture) in pictures(report, making)? {
-            put(format!("plots/{name}.svg"), picture.0.as_bytes())?;
-            put(format!("plots/{name}.png"), &picture.1)?;
+        out.below("plots")?;
+        for (plot, painted) in PLOTS.iter().zip(pictures(report, making)?) {
+            out.picture(&format!("plots/{}", plot.name), &painted)?;
         }
     }
-    let manifest = manifest::manifest(report, making, &names);
-    file::write(&folder.join("manifest.json"), manifest.as_bytes())?;
-    names.push("manifest.json".into());
-    Ok(names)
+    out.finish(|names| manifest::manifest(report, making, names))
 }
 
 /// Durations of calls of each client and edge, of attempts of each edge, and of the time inside each
@@ -152,8 +136,6 @@ fn latencies(report: &Report<'_>) -> Vec<(String, String)> {
     tables
 }
 
-type Painted = (&'static str, (String, Vec<u8>));
-
 fn pictures(report: &Report<'_>, making: &Making<'_>) -> Result<Vec<Painted>, Error> {
     let origin = format!(
         "retrystorm {} · {}",
@@ -168,9 +150,6 @@ fn pictures(report: &Report<'_>, making: &Making<'_>) -> Result<Vec<Painted>, Er
         setup: &setup,
         origin: &origin,
     };
-    let draw = |plot: &Plot| {
-        let picture = (plot.draw)(&material);
-        (plot.name, (svg(&picture), png(&picture, 1)))
-    };
+    let draw = |plot: &Plot| Painted::of(&(plot.draw)(&material));
     replicate::on_threads(making.jobs, &PLOTS, draw)
 }

@@ -60,35 +60,53 @@ pub struct Making<'a> {
 /// The document.
 #[must_use]
 pub fn manifest(report: &Report<'_>, making: &Making<'_>, files: &[String]) -> String {
-    let inputs = making.loaded.files.iter();
-    let inputs: Vec<Value> = inputs
-        .map(|(name, hash)| json!({ "name": name, "sha256": hash }))
-        .collect();
-    let overrides = making.overrides.iter();
-    let overrides: Vec<Value> = overrides
-        .map(|o| json!({ "path": o.path, "value": o.value }))
-        .collect();
     let values = [
         json!(env!("CARGO_PKG_VERSION")),
         json!(clock::utc_now()),
-        json!(format!("retrystorm {}", shell_words(making.command))),
+        json!(command(making.command)),
         json!(making.loaded.files[0].0),
         json!(making.loaded.hash),
-        json!(inputs),
-        json!(overrides),
+        inputs(&making.loaded.files),
+        overrides(making.overrides),
         json!(report.outcomes.iter().map(|o| o.seed).collect::<Vec<_>>()),
         json!(report.asked),
         json!(report.interrupted),
         json!(making.jobs),
-        json!((making.elapsed * 1e3).round() / 1e3),
+        seconds(making.elapsed),
         json!(files),
     ];
     json::document(KEYS.iter().map(|(key, _)| *key).zip(values))
 }
 
-/// Arguments as they can be typed into a shell again.
+/// Every file that was read, with its hash.
 #[must_use]
-pub fn shell_words(arguments: &[String]) -> String {
+pub fn inputs(files: &[(String, String)]) -> Value {
+    let each = files.iter();
+    each.map(|(name, hash)| json!({ "name": name, "sha256": hash }))
+        .collect()
+}
+
+/// Values given on the command line.
+#[must_use]
+pub fn overrides(overrides: &[Override]) -> Value {
+    let each = overrides.iter();
+    each.map(|o| json!({ "path": o.path, "value": o.value }))
+        .collect()
+}
+
+/// A length of time on the clock of this machine, to the millisecond.
+#[must_use]
+pub fn seconds(elapsed: f64) -> Value {
+    json!((elapsed * 1e3).round() / 1e3)
+}
+
+/// The command line as it can be typed into a shell again.
+#[must_use]
+pub fn command(arguments: &[String]) -> String {
+    format!("retrystorm {}", shell_words(arguments))
+}
+
+fn shell_words(arguments: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,%+@".contains(c);
     let quoted = |argument: &String| {
         if !argument.is_empty() && argument.chars().all(plain) {

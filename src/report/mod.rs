@@ -12,6 +12,7 @@ pub mod style;
 pub mod summary;
 pub mod table;
 pub mod terminal;
+pub mod written;
 
 use sim::metrics::{Ended, Outcome};
 use sim::scenario::model::Scenario;

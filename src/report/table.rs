@@ -1,5 +1,7 @@
 //! Tables for a terminal: columns aligned on the decimal point, unit in the header.
 
+use super::style::Style;
+
 /// How a column stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
@@ -70,6 +72,16 @@ impl Table {
     pub fn header_height(&self) -> usize {
         let heights = self.header.iter().map(|(name, _)| name.lines().count());
         heights.max().unwrap_or(0).max(1)
+    }
+
+    /// [`Table::lines`] for the terminal: moved in a little, names of columns dimmed.
+    #[must_use]
+    pub fn dressed(&self, style: Style) -> Vec<String> {
+        let mut lines = self.lines();
+        for name in &mut lines[..self.header_height()] {
+            *name = style.dim(name);
+        }
+        lines.iter().map(|line| format!("  {line}")).collect()
     }
 
     /// Header and rows as lines, without trailing blanks.

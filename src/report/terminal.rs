@@ -10,7 +10,7 @@ use super::sparkline::{marks, sparkline};
 use super::style::Style;
 use super::summary::Row;
 use super::table::{Align, Table, width, wrapped};
-use super::{Report, certainty};
+use super::{Report, certainty, written};
 use crate::figure::column::Unit;
 use crate::figure::{Scope, busiest_service, top_calls, top_edges};
 use crate::number;
@@ -27,9 +27,9 @@ const LINE: usize = 64;
 /// Services and edges beyond these are left to the files.
 const ROWS_MAX: usize = 20;
 
-/// The summary; `written` are the folder and the files in it.
+/// The summary; `files` are the folder and the files in it.
 #[must_use]
-pub fn summary(report: &Report<'_>, style: Style, written: Option<(&Path, &[String])>) -> String {
+pub fn summary(report: &Report<'_>, style: Style, files: Option<(&Path, &[String])>) -> String {
     let mut out = Lines {
         text: String::new(),
         style,
@@ -47,8 +47,10 @@ pub fn summary(report: &Report<'_>, style: Style, written: Option<(&Path, &[Stri
     if !precision.is_empty() {
         out.line("");
     }
-    if let Some((folder, files)) = written {
-        out.files(folder, files);
+    if let Some((folder, files)) = files {
+        for line in written::lines(folder, files, style) {
+            out.line(&line);
+        }
     }
     out.text
 }
@@ -68,13 +70,8 @@ impl Lines {
     }
 
     fn table(&mut self, table: &Table) {
-        for (i, line) in table.lines().iter().enumerate() {
-            let line = if i == 0 {
-                self.style.dim(line)
-            } else {
-                line.clone()
-            };
-            self.line(&format!("  {line}"));
+        for line in table.dressed(self.style) {
+            self.line(&line);
         }
     }
 
@@ -340,26 +337,6 @@ impl Lines {
             ));
         }
         self.line("");
-    }
-
-    fn files(&mut self, folder: &Path, files: &[String]) {
-        let mut named: Vec<String> = files.iter().filter(|f| !f.contains('/')).cloned().collect();
-        for below in ["latency", "plots"] {
-            match files
-                .iter()
-                .filter(|f| f.starts_with(&format!("{below}/")))
-                .count()
-            {
-                0 => {}
-                n => named.push(format!("{below}/ ({n})")),
-            }
-        }
-        self.line(&format!(
-            "  {} {}/",
-            self.style.dim("written to"),
-            folder.display()
-        ));
-        self.line(&self.style.dim(&format!("  {}", named.join(" · "))));
     }
 }
 

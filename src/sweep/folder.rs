@@ -7,9 +7,9 @@ use super::plan::Plan;
 use super::results::Results;
 use super::{csv, json, picture};
 use crate::error::Error;
-use crate::plot::paint::{png, svg};
+use crate::plot::paint::Painted;
 use crate::replicate;
-use crate::report::file;
+use crate::report::file::Output;
 
 /// Files of the folder, with their meaning.
 pub const FILES: [(&str, &str); 6] = [
@@ -52,32 +52,18 @@ pub fn write(
     making: &Making<'_>,
     plots: bool,
 ) -> Result<Vec<String>, Error> {
-    file::folder(folder)?;
-    let mut names = Vec::new();
-    let mut put = |name: String, bytes: &[u8]| -> Result<(), Error> {
-        file::write(&folder.join(&name), bytes)?;
-        names.push(name);
-        Ok(())
-    };
-    put("results.csv".into(), csv::results(plan, results).as_bytes())?;
-    put("summary.csv".into(), csv::summary(plan, results).as_bytes())?;
-    put(
-        "summary.json".into(),
-        json::summary(plan, results).as_bytes(),
-    )?;
+    let mut out = Output::at(folder)?;
+    out.put("results.csv", csv::results(plan, results))?;
+    out.put("summary.csv", csv::summary(plan, results))?;
+    out.put("summary.json", json::summary(plan, results))?;
     if plots && !plan.experiment.plots.is_empty() {
-        file::folder(&folder.join("plots"))?;
+        out.below("plots")?;
         let pictures = replicate::on_threads(making.jobs, &plan.experiment.plots, |plot| {
-            let picture = picture::draw(plan, results, plot);
-            (svg(&picture), png(&picture, 1))
+            Painted::of(&picture::draw(plan, results, plot))
         })?;
-        for (name, (svg, png)) in picture::names(plan).into_iter().zip(pictures) {
-            put(format!("plots/{name}.svg"), svg.as_bytes())?;
-            put(format!("plots/{name}.png"), &png)?;
+        for (name, painted) in picture::names(plan).into_iter().zip(pictures) {
+            out.picture(&format!("plots/{name}"), &painted)?;
         }
     }
-    let manifest = manifest::manifest(plan, results, making, &names);
-    file::write(&folder.join("manifest.json"), manifest.as_bytes())?;
-    names.push("manifest.json".into());
-    Ok(names)
+    out.finish(|names| manifest::manifest(plan, results, making, names))
 }

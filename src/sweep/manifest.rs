@@ -1,13 +1,13 @@
 //! `manifest.json` of a sweep: everything needed to make the results again. The only file that holds dates.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use sim::scenario::Override;
 
 use super::plan::Plan;
 use super::results::Results;
 use crate::clock;
 use crate::report::json::document;
-use crate::report::manifest::shell_words;
+use crate::report::manifest::{command, inputs, overrides, seconds};
 
 /// Keys of the document, in order, with their meaning.
 pub const KEYS: [(&str, &str); 13] = [
@@ -62,27 +62,19 @@ pub struct Making<'a> {
 /// The document.
 #[must_use]
 pub fn manifest(plan: &Plan, results: &Results, making: &Making<'_>, files: &[String]) -> String {
-    let inputs = plan.files.iter();
-    let inputs: Vec<Value> = inputs
-        .map(|(name, hash)| json!({ "name": name, "sha256": hash }))
-        .collect();
-    let overrides = making.overrides.iter();
-    let overrides: Vec<Value> = overrides
-        .map(|o| json!({ "path": o.path, "value": o.value }))
-        .collect();
     let values = [
         json!(env!("CARGO_PKG_VERSION")),
         json!(clock::utc_now()),
-        json!(format!("retrystorm {}", shell_words(making.command))),
+        json!(command(making.command)),
         json!(plan.files[0].0),
         json!(plan.hash),
-        json!(inputs),
-        json!(overrides),
+        inputs(&plan.files),
+        overrides(making.overrides),
         json!(plan.runs().count()),
         json!(making.taken_over),
         json!(!results.complete()),
         json!(making.jobs),
-        json!((making.elapsed * 1e3).round() / 1e3),
+        seconds(making.elapsed),
         json!(files),
     ];
     document(KEYS.iter().map(|(key, _)| *key).zip(values))

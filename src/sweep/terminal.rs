@@ -11,17 +11,18 @@ use super::wording::{VERDICTS, model_name, rank, setup, step_name};
 use crate::report::style::Style;
 use crate::report::table::{Table, width, wrapped};
 use crate::report::terminal::cut;
+use crate::report::written;
 
 /// Nothing is printed beyond this column.
 pub(super) const COLUMNS: usize = 100;
 
-/// The report; `written` are the folder and the files in it.
+/// The report; `files` are the folder and the files in it.
 #[must_use]
 pub fn summary(
     plan: &Plan,
     results: &Results,
     style: Style,
-    written: Option<(&Path, &[String])>,
+    files: Option<(&Path, &[String])>,
 ) -> String {
     let mut out = Report {
         plan,
@@ -33,8 +34,10 @@ pub fn summary(
     out.conclusions();
     out.tables();
     out.promises();
-    if let Some((folder, files)) = written {
-        out.files(folder, files);
+    if let Some((folder, files)) = files {
+        for line in written::lines(folder, files, style) {
+            out.line(&line);
+        }
     }
     out.text
 }
@@ -53,13 +56,8 @@ impl Report<'_> {
     }
 
     pub(super) fn table(&mut self, table: &Table) {
-        for (i, line) in table.lines().iter().enumerate() {
-            let line = if i < table.header_height() {
-                self.style.dim(line)
-            } else {
-                line.clone()
-            };
-            self.line(&format!("  {line}"));
+        for line in table.dressed(self.style) {
+            self.line(&line);
         }
         self.line("");
     }
@@ -220,19 +218,5 @@ impl Report<'_> {
             self.line(&format!("  {sign} {line}{place}"));
         }
         self.line("");
-    }
-
-    fn files(&mut self, folder: &Path, files: &[String]) {
-        let mut named: Vec<String> = files.iter().filter(|f| !f.contains('/')).cloned().collect();
-        let plots = files.iter().filter(|f| f.starts_with("plots/")).count();
-        if plots > 0 {
-            named.push(format!("plots/ ({plots})"));
-        }
-        self.line(&format!(
-            "  {} {}/",
-            self.style.dim("written to"),
-            folder.display()
-        ));
-        self.line(&self.style.dim(&format!("  {}", named.join(" · "))));
     }
 }
