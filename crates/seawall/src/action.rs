@@ -6,7 +6,7 @@ use crate::time::{Span, Time};
 /// What a call asks its driver to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Send one attempt.
+    /// Send one attempt. No further action follows until it was answered or [`crate::Call::timer`] has come.
     Send {
         /// Its number, from 1.
         attempt: u32,

@@ -15,7 +15,7 @@ use super::{TaskId, World};
 use crate::arena::Id;
 use crate::event::Event;
 use crate::metrics::{CallRecord, Ended, Exchange, Log, Said};
-use crate::queue::Rank;
+use crate::queue::{EventQueue, Rank};
 use crate::scenario::model::failure_of_failed_call;
 
 /// A logical call in flight. It lives in the task that waits for it, which waits for nothing else.
@@ -51,6 +51,44 @@ impl Call {
         }
     }
 
+    /// Counts what the engine wants done next, and sees to it that it is woken in time.
+    #[inline(always)]
+    fn heed(
+        &mut self,
+        action: &Option<Action>,
+        engine: &mut seawall::Client,
+        edge: &mut EdgeState,
+        now: Time,
+        queue: &mut EventQueue<Event>,
+        soon: &mut VecDeque<Event>,
+    ) {
+        match action {
+            Some(Action::Send { attempt, .. }) => {
+                edge.meter.count.attempts += 1;
+                edge.meter.count.retries += u64::from(*attempt > 1);
+                self.sent = now;
+            }
+            Some(Action::Finish(verdict)) => {
+                let (took, last_attempt) = (now.since(self.began), now.since(self.sent));
+                edge.meter.call_ended(took, last_attempt, verdict);
+            }
+            // The engine is asked again before anybody else.
+            Some(Action::Abandon(_)) => return,
+            None => {}
+        }
+        if let Some(at) = self.state.timer()
+            && at < self.armed
+        {
+            self.armed = at;
+            edge.set_timer(Id::from_bits(self.state.key().0), now, at, queue);
+        }
+        // Those who were given a permit meanwhile.
+        while let Some(key) = engine.next_admitted() {
+            soon.push_back(Event::Poll(Id::from_bits(key.0)));
+        }
+    }
+
+    #[inline(always)]
     fn record(&self, first_engine: u32, now: Time, verdict: &Verdict) -> CallRecord {
         CallRecord {
             edge: self.edge,
@@ -64,14 +102,6 @@ impl Call {
     }
 }
 
-/// Wakes the calls that were given a permit while others were driven.
-#[inline(always)]
-fn wake_admitted(engine: &mut seawall::Client, soon: &mut VecDeque<Event>) {
-    while let Some(key) = engine.next_admitted() {
-        soon.push_back(Event::Poll(Id::from_bits(key.0)));
-    }
-}
-
 /// Whoever names a task as the caller of an attempt that is waited for.
 const CALLING: &str = "the task waits for this call";
 
@@ -79,9 +109,9 @@ impl World {
     /// The `call` step.
     #[inline(always)]
     pub(super) fn begin_call(&mut self, id: TaskId, root: TaskId, index: u32) -> Option<Event> {
-        let (process, deadline) = match &self.tasks[root].what {
-            What::Iteration { instance, .. } => (*instance, None),
-            What::Job(job) => (job.replica, job.deadline),
+        let (process, deadline, job) = match &self.tasks[root].what {
+            What::Iteration { instance, .. } => (*instance, None, None),
+            What::Job(job) => (job.replica, job.deadline, Some(root)),
             What::Block { .. } => unreachable!("a block is no root"),
         };
         let site = &self.sites[index as usize];
@@ -91,9 +121,15 @@ impl World {
             deadline,
             operation: site.semantics,
         };
-        self.edges[site.edge as usize].meter.count.calls += 1;
-        let call = Call {
-            state: self.engines[engine as usize].begin(self.now, request),
+        let begin = Said::Begin {
+            deadline,
+            operation: site.semantics,
+        };
+        let policy = &mut self.engines[engine as usize];
+        let edge = &mut self.edges[site.edge as usize];
+        edge.meter.count.calls += 1;
+        let call = self.tasks[id].call.insert(Call {
+            state: policy.begin(self.now, request),
             engine,
             edge: site.edge,
             site: index,
@@ -102,93 +138,91 @@ impl World {
             began: self.now,
             armed: Time::MAX,
             cancelled: false,
-        };
-        let begin = Said::Begin {
-            deadline,
-            operation: site.semantics,
-        };
-        let edge = &self.edges[site.edge as usize];
+        });
         call.log(&mut self.recorder.log, self.now, edge, begin);
-        self.tasks[id].call = Some(call);
+        let action = policy.poll(&mut call.state, self.now, &mut edge.jitter);
+        let (queue, soon) = (&mut self.queue, &mut self.soon);
+        call.heed(&action, policy, edge, self.now, queue, soon);
         self.calls_in_flight += 1;
-        self.calls_in_flight_max = self.calls_in_flight_max.max(self.calls_in_flight);
-        if self.calls_in_flight > self.scenario.run.limits.calls {
-            self.stop = Some(Ended::CallLimit);
+        if self.calls_in_flight > self.calls_in_flight_max {
+            self.calls_in_flight_max = self.calls_in_flight;
+            if self.calls_in_flight > self.scenario.run.limits.calls {
+                self.stop = Some(Ended::CallLimit);
+            }
         }
-        Some(Event::Poll(id))
+        self.act(id, index, job, &action)
     }
 
-    /// Does everything the engine of a task's call asks for.
+    /// Does what the engine of a task's call asks for next.
     #[inline(always)]
     pub(super) fn drive(&mut self, id: TaskId) -> Option<Event> {
-        // An attempt goes out when the engine has nothing more to say.
-        let mut sending = None;
-        loop {
-            let task = self.tasks.get_mut(id)?;
-            let root = task.root(id);
-            let call = task.call.as_mut()?;
-            let edge = &mut self.edges[call.edge as usize];
-            let engine = &mut self.engines[call.engine as usize];
-            let action = loop {
-                let action = engine.poll(&mut call.state, self.now, &mut edge.jitter);
-                if let Some(action) = action {
-                    call.log(&mut self.recorder.log, self.now, edge, Said::Do(action));
-                }
-                match action {
-                    Some(Action::Send {
-                        attempt, deadline, ..
-                    }) if sending.is_none() => sending = Some((attempt, deadline)),
-                    action => break action,
-                }
-            };
-            let Some(action) = action else {
-                if let Some(at) = call.state.timer()
-                    && at < call.armed
-                {
-                    call.armed = at;
-                    edge.set_timer(id, self.now, at, &mut self.queue);
-                }
-                wake_admitted(engine, &mut self.soon);
-                // Now the task waits, and its job with it.
-                self.lend_worker(root);
-                let (attempt, deadline) = sending?;
-                return self.send(id, attempt, deadline);
-            };
-            if let Some((attempt, deadline)) = sending.take() {
-                let arrives = self.send(id, attempt, deadline);
-                self.soon.extend(arrives);
-            }
-            match action {
-                Action::Send {
-                    attempt, deadline, ..
-                } => sending = Some((attempt, deadline)),
-                Action::Abandon(_) => self.abandon(id),
-                Action::Finish(verdict) => return self.end_call(id, &verdict),
-            }
-        }
+        let task = self.tasks.get_mut(id)?;
+        let job = task.job_behind(id);
+        let call = task.call.as_mut()?;
+        let index = call.site;
+        let edge = &mut self.edges[call.edge as usize];
+        let engine = &mut self.engines[call.engine as usize];
+        let action = engine.poll(&mut call.state, self.now, &mut edge.jitter);
+        let (queue, soon) = (&mut self.queue, &mut self.soon);
+        call.heed(&action, engine, edge, self.now, queue, soon);
+        self.act(id, index, job, &action)
     }
 
-    /// Drives a call that was cancelled; apart, so that the driver of all others is compiled into the loop alone.
+    /// Does what the engine of a task's call asked for. `index`: the `call` step; `job`: whose worker may be free
+    /// while the task waits.
+    #[inline(always)]
+    fn act(
+        &mut self,
+        id: TaskId,
+        index: u32,
+        job: Option<TaskId>,
+        action: &Option<Action>,
+    ) -> Option<Event> {
+        if self.recorder.log.is_some()
+            && let Some(action) = action
+            && let Some(call) = &self.tasks[id].call
+        {
+            let edge = &self.edges[call.edge as usize];
+            call.log(&mut self.recorder.log, self.now, edge, Said::Do(*action));
+            if let Action::Finish(verdict) = action
+                && let Some(log) = &mut self.recorder.log
+            {
+                let record = call.record(edge.first_engine, self.now, verdict);
+                log.calls.push(record);
+            }
+        }
+        let sending = match *action {
+            Some(Action::Finish(ref verdict)) => return self.end_call(id, index, verdict),
+            Some(Action::Abandon(_)) => return self.abandon(id),
+            // The engine has nothing more to say after it.
+            Some(Action::Send {
+                attempt, deadline, ..
+            }) => Some((attempt, deadline)),
+            None => None,
+        };
+        // Now the task waits, and its job with it.
+        if let Some(job) = job {
+            self.lend_worker(job);
+        }
+        let (attempt, deadline) = sending?;
+        self.send(id, index, attempt, deadline)
+    }
+
+    /// Drives a call that was cancelled, whose task goes nowhere afterwards. Apart, so that the driver of all others
+    /// is compiled into the loop alone.
     #[inline(never)]
-    fn drive_to_the_end(&mut self, id: TaskId) -> Option<Event> {
-        self.drive(id)
+    fn drive_to_the_end(&mut self, id: TaskId) {
+        while let Some(Event::Poll(_)) = self.drive(id) {}
     }
 
     /// A call is over; its task goes on, or its program fails with it.
     #[inline(always)]
-    fn end_call(&mut self, id: TaskId, verdict: &Verdict) -> Option<Event> {
-        let call = self.tasks[id].call.take().expect(CALLING);
-        let edge = &mut self.edges[call.edge as usize];
-        edge.meter.call_ended(self.now.since(call.began), verdict);
-        if let Some(log) = &mut self.recorder.log {
-            log.calls
-                .push(call.record(edge.first_engine, self.now, verdict));
-        }
-        wake_admitted(&mut self.engines[call.engine as usize], &mut self.soon);
+    fn end_call(&mut self, id: TaskId, index: u32, verdict: &Verdict) -> Option<Event> {
+        self.tasks[id].call = None;
         self.calls_in_flight -= 1;
         match verdict.stopped {
-            Some(_) if !self.sites[call.site as usize].optional => {
-                Some(Event::Fail(id, failure_of_failed_call(verdict.last)))
+            Some(_) if !self.sites[index as usize].optional => {
+                Some(Event::Fail(failure_of_failed_call(verdict.last), id))
             }
             _ => Some(Event::Resume(id)),
         }
@@ -228,7 +262,9 @@ impl World {
         if !caller_waits {
             return None;
         }
-        let call = self.tasks[caller].call.as_mut().expect(CALLING);
+        let task = &mut self.tasks[caller];
+        let job = task.job_behind(caller);
+        let call = task.call.as_mut().expect(CALLING);
         if call.job == id {
             call.job = Id::NONE;
         }
@@ -238,35 +274,45 @@ impl World {
             reply: answer,
         };
         call.log(&mut self.recorder.log, self.now, edge, said);
-        let meter = &mut edge.meter;
+        let engine = &mut self.engines[call.engine as usize];
         if let Reply::Failed(failure) = answer {
-            meter.attempt_failed(failure.kind, failure.phase);
+            edge.meter.attempt_failed(failure.kind, failure.phase);
+            edge.meter.attempt_ended(self.now.since(call.sent));
         }
-        meter.attempt_ended(self.now.since(call.sent));
-        self.engines[call.engine as usize].on_reply(&mut call.state, self.now, attempt, answer);
-        Some(Event::Poll(caller))
+        engine.on_reply(&mut call.state, self.now, attempt, answer);
+        let index = call.site;
+        let action = engine.poll(&mut call.state, self.now, &mut edge.jitter);
+        let (queue, soon) = (&mut self.queue, &mut self.soon);
+        call.heed(&action, engine, edge, self.now, queue, soon);
+        self.act(caller, index, job, &action)
     }
 
     /// Sends an attempt on its way.
     #[inline(always)]
-    fn send(&mut self, id: TaskId, attempt: u32, deadline: Option<Time>) -> Option<Event> {
-        let call = self.tasks[id].call.as_mut().expect(CALLING);
-        let index = call.site;
+    fn send(
+        &mut self,
+        id: TaskId,
+        index: u32,
+        attempt: u32,
+        deadline: Option<Time>,
+    ) -> Option<Event> {
         let site = &self.sites[index as usize];
-        let edge = &mut self.edges[call.edge as usize];
-        edge.meter.count.attempts += 1;
-        edge.meter.count.retries += u64::from(attempt > 1);
-        call.sent = self.now;
-        if site.lose_request > 0.0 && edge.loss.bernoulli(site.lose_request) {
+        let lost = self.edges[site.edge as usize].loses(site.lose_request);
+        let job = if lost {
             // The server never sees it; the caller does not know.
-            call.job = Id::NONE;
+            Id::NONE
+        } else {
+            let (service, entry, now) = (site.service, site.entry, self.now);
+            self.tasks.insert(|| {
+                let job = Job::sent(id, attempt, index, service, deadline, now);
+                Task::new(What::Job(job), entry)
+            })
+        };
+        self.tasks[id].call.as_mut().expect(CALLING).job = job;
+        if lost {
             return None;
         }
-        let job = Job::sent(id, attempt, index, site.service, deadline, self.now);
-        let (entry, way) = (site.entry, site.way);
-        let job = self.tasks.insert(Task::new(What::Job(job), entry));
-        self.tasks[id].call.as_mut().expect(CALLING).job = job;
-        if let Way::Instant = way {
+        if let Way::Instant = site.way {
             return Some(Event::Deliver(job));
         }
         self.travel(index, Event::Deliver(job));
@@ -274,6 +320,7 @@ impl World {
     }
 
     /// Sends an event along the link of a site: a request or a cancellation out, an answer home.
+    #[inline]
     pub(super) fn travel(&mut self, site: u32, event: Event) {
         let site = &self.sites[site as usize];
         match site.way {
@@ -287,16 +334,8 @@ impl World {
         }
     }
 
-    /// Draws whether the answer of a job is lost on its way.
-    #[inline]
-    pub(super) fn answer_is_lost(&mut self, site: u32) -> bool {
-        let site = &self.sites[site as usize];
-        let p = site.lose_response;
-        p > 0.0 && self.edges[site.edge as usize].loss.bernoulli(p)
-    }
-
     /// The call gives up its attempt under way: timed out, or the call itself is cancelled.
-    fn abandon(&mut self, id: TaskId) {
+    fn abandon(&mut self, id: TaskId) -> Option<Event> {
         let call = self.tasks[id].call.as_mut().expect(CALLING);
         let meter = &mut self.edges[call.edge as usize].meter;
         if !call.cancelled {
@@ -308,6 +347,7 @@ impl World {
         if self.tasks.contains(job_id) {
             self.caller_leaves(job_id);
         }
+        Some(Event::Poll(id))
     }
 
     /// The task that waits for the call is about to go.
@@ -318,7 +358,6 @@ impl World {
         let edge = &self.edges[call.edge as usize];
         call.log(&mut self.recorder.log, self.now, edge, Said::Cancel);
         self.engines[call.engine as usize].cancel(&mut call.state, self.now);
-        // Its task goes nowhere afterwards.
-        let _ = self.drive_to_the_end(id);
+        self.drive_to_the_end(id);
     }
 }

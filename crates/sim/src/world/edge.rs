@@ -18,7 +18,7 @@ pub(super) struct EdgeState {
     /// Backoff jitter.
     pub(super) jitter: Stream,
     pub(super) link: Stream,
-    pub(super) loss: Stream,
+    loss: Stream,
     /// Lanes for the constant waits its policy asks for again and again.
     timers: [Option<(Span, Lane)>; 2],
     pub(super) meter: EdgeMeter,
@@ -49,6 +49,12 @@ impl EdgeState {
             timers: [timer(spec.attempt_timeout), timer(spec.deadline.limit)],
             meter: EdgeMeter::new(),
         }
+    }
+
+    /// Draws whether a message is lost that is with this probability.
+    #[inline]
+    pub(super) fn loses(&mut self, probability: f64) -> bool {
+        probability > 0.0 && self.loss.bernoulli(probability)
     }
 
     /// Has the engine of a task's call woken.

@@ -1,9 +1,8 @@
 //! Jobs: attempts as their service sees them, from the request's arrival to the answer.
 
-use seawall::{Failure, FailureKind, Reply, Time};
+use seawall::{FailureKind, Reply, Time};
 
 use super::service::{Admission, Disturbance};
-use super::site::Way;
 use super::{TaskId, World};
 use crate::event::Event;
 use crate::metrics::{Ended, JobEnd, JobRecord};
@@ -84,10 +83,25 @@ impl Job {
             working: 0,
         }
     }
+
+    #[cold]
+    fn record(&self, edge: u32, now: Time, end: JobEnd) -> JobRecord {
+        JobRecord {
+            service: self.service,
+            replica: self.replica,
+            edge,
+            attempt: self.attempt,
+            arrived: self.arrived,
+            started: (self.started != Time::MAX).then_some(self.started),
+            left: now,
+            end,
+            late: self.orphan,
+        }
+    }
 }
 
 /// Whoever names a task as a job.
-const A_JOB: &str = "the task is a job";
+pub(super) const A_JOB: &str = "the task is a job";
 
 impl World {
     /// A request reaches its service: it is refused, started or told to wait.
@@ -142,34 +156,10 @@ impl World {
     pub(super) fn ended(&mut self, id: TaskId, end: JobEnd) {
         let job = self.tasks[id].job().expect(A_JOB);
         self.services[job.service as usize].ended(job, end);
-        if self.recorder.log.is_some() {
-            self.log_job(id, end);
-        }
-    }
-
-    #[cold]
-    fn log_job(&mut self, id: TaskId, end: JobEnd) {
-        let job = self.tasks[id].job().expect(A_JOB);
         if let Some(log) = &mut self.recorder.log {
-            log.jobs.push(JobRecord {
-                service: job.service,
-                replica: job.replica,
-                edge: self.sites[job.site as usize].edge,
-                attempt: job.attempt,
-                arrived: job.arrived,
-                started: (job.started != Time::MAX).then_some(job.started),
-                left: self.now,
-                end,
-                late: job.orphan,
-            });
+            let edge = self.sites[job.site as usize].edge;
+            log.jobs.push(job.record(edge, self.now, end));
         }
-    }
-
-    /// Sends an attempt home that was never let in.
-    fn refuse(&mut self, id: TaskId, failure: Failure) -> Option<Event> {
-        let job = self.tasks[id].job_mut().expect(A_JOB);
-        job.state = JobState::Ended;
-        self.answer(id, Reply::Failed(failure))
     }
 
     /// Takes a job out of its service, and lets the next one have its worker. `useful`: somebody waited for
@@ -241,20 +231,6 @@ impl World {
         Some(Event::Resume(task))
     }
 
-    /// The `respond` step: a job answers before its program is over. Nothing happens when it has, or to an
-    /// iteration.
-    pub(super) fn respond(&mut self, id: TaskId, reply: Reply) {
-        let Some(job) = self.tasks[id].job_mut() else {
-            return;
-        };
-        if !job.answered {
-            self.services[job.service as usize].answered(self.now, job);
-            self.ended(id, JobEnd::of(reply));
-            let arrives = self.answer(id, reply);
-            self.soon.extend(arrives);
-        }
-    }
-
     /// A job's program is over. Its worker goes to the next before its caller can react to the answer.
     #[inline(always)]
     pub(super) fn end_job(&mut self, id: TaskId, reply: Reply) -> Option<Event> {
@@ -262,41 +238,29 @@ impl World {
         let (service, replica) = (job.service, job.replica);
         let state = &mut self.services[service as usize];
         let wanted = state.leave(self.now, job, !job.orphan);
-        let mut arrives = None;
+        let mut arrives = false;
         if !job.answered {
             state.answered(self.now, job);
-            self.ended(id, JobEnd::of(reply));
-            arrives = self.answer(id, reply);
+            let end = JobEnd::of(reply);
+            state.ended(job, end);
+            let index = job.site;
+            let site = &self.sites[index as usize];
+            if let Some(log) = &mut self.recorder.log {
+                log.jobs.push(job.record(site.edge, self.now, end));
+            }
+            let home = job.answer(reply, site, &mut self.edges[site.edge as usize]);
+            arrives = self.go_home(id, index, home);
         } else if !job.caller_waits {
             // Answered earlier, and that answer is no longer under way.
             self.tasks.remove(id);
         }
-        if wanted {
-            if let Some(arrives) = arrives {
-                self.soon.push_back(arrives);
-            }
-            return Some(Event::Dispatch { service, replica });
+        if !wanted {
+            return arrives.then_some(Event::Answer(id));
         }
-        arrives
-    }
-
-    /// Sends an answer home, if anybody waits for it and the link does not lose it.
-    #[inline]
-    fn answer(&mut self, id: TaskId, reply: Reply) -> Option<Event> {
-        let job = self.tasks[id].job_mut().expect(A_JOB);
-        job.answer = reply;
-        let (index, ended) = (job.site, job.state == JobState::Ended);
-        if job.caller_waits && !self.answer_is_lost(index) {
-            match self.sites[index as usize].way {
-                Way::Instant => return Some(Event::Answer(id)),
-                _ => self.travel(index, Event::Answer(id)),
-            }
-        } else if ended {
-            self.tasks.remove(id);
-        } else {
-            self.tasks[id].job_mut().expect(A_JOB).caller_waits = false;
+        if arrives {
+            self.soon.push_back(Event::Answer(id));
         }
-        None
+        Some(Event::Dispatch { service, replica })
     }
 
     /// The caller of a job gave up on it.

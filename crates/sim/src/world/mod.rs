@@ -9,6 +9,7 @@
 //! handler is compiled into the loop once. Such a follow-up is part of its event; `soon` is for what must
 //! wait its turn.
 
+mod answer;
 mod audit;
 mod call;
 mod client;
@@ -25,20 +26,20 @@ mod tests;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use seawall::{Reply, Span, Time};
+use seawall::{Span, Time};
 
 use crate::arena::{Arena, Id};
 use crate::event::{Event, Rare};
-use crate::law::Law;
 use crate::metrics::{Counts, EdgeCount, Ended, Log, Outcome, Recorder, WindowState};
-use crate::queue::{EventQueue, Lane, Rank};
+use crate::queue::{EventQueue, Rank};
 use crate::scenario::model::{Caller, Scenario};
+use crate::step::Instr;
 
 use client::ClientState;
 use edge::EdgeState;
 use service::ServiceState;
 use site::Site;
-use task::Task;
+use task::{Length, Task};
 
 pub(crate) type TaskId = Id<Task>;
 
@@ -68,13 +69,15 @@ pub struct World {
     tasks: Arena<Task>,
     /// What each `call` step needs to know.
     sites: Vec<Site>,
+    /// All programs: `scenario.code.instrs`, at hand.
+    program: Box<[Instr]>,
     /// One policy engine per edge and calling process, edge by edge.
     engines: Vec<seawall::Client>,
     edges: Vec<EdgeState>,
     clients: Vec<ClientState>,
     services: Vec<ServiceState>,
-    /// Lanes of `scenario.code.laws` that are constant.
-    law_lanes: Vec<Option<Lane>>,
+    /// `scenario.code.laws`, at hand.
+    laws: Box<[Length]>,
     recorder: Recorder,
     /// Which faults are active, by index.
     active: Vec<bool>,
@@ -95,14 +98,8 @@ impl World {
     #[must_use]
     pub fn new(scenario: Arc<Scenario>, seed: u64) -> World {
         let mut queue = EventQueue::new();
-        let law_lanes = scenario
-            .code
-            .laws
-            .iter()
-            .map(|law| match law {
-                Law::Constant(span) => Some(queue.lane(*span, Rank::Normal)),
-                _ => None,
-            })
+        let laws = (scenario.code.laws.iter())
+            .map(|law| Length::new(law, &mut queue))
             .collect();
         let (mut engines, mut edges) = (Vec::new(), Vec::new());
         for (index, edge) in scenario.edges.iter().enumerate() {
@@ -135,6 +132,7 @@ impl World {
             soon: VecDeque::new(),
             tasks: Arena::new(),
             sites,
+            program: scenario.code.instrs.clone().into_boxed_slice(),
             engines,
             edges,
             clients: scenario
@@ -147,7 +145,7 @@ impl World {
                 .iter()
                 .map(|s| ServiceState::new(s, seed))
                 .collect(),
-            law_lanes,
+            laws,
             recorder: Recorder::new(Counts::zero(&scenario)),
             active: vec![false; scenario.faults.len()],
             iterations_open: 0,
@@ -269,17 +267,24 @@ impl World {
             let next = match event {
                 Event::Arrive { client, epoch } => self.on_arrive(client, epoch),
                 Event::Iterate { client, instance } => self.on_iterate(client, instance),
-                Event::Resume(task) => self.run_program(task),
                 Event::Worked(task) => self.on_worked(task),
-                Event::End(task) => self.end_program(task, Reply::Ok),
-                Event::Fail(task, kind) => self.end_program(task, Reply::Failed(kind.into())),
-                Event::Poll(task) => self.drive(task),
+                Event::Fail(kind, task) => self.fail_program(task, kind),
                 Event::Timer(task) => self.on_timer(task),
                 Event::Deliver(job) => self.on_deliver(job),
                 Event::Answer(job) => self.on_answer(job),
                 Event::Cancel(job) => self.on_cancel(job),
                 Event::Dispatch { service, replica } => self.dispatch(service, replica),
                 Event::Rare(rare) => self.handle_rare(rare),
+                Event::Poll(_) | Event::Resume(_) => Some(event),
+            };
+            // Nearly everything leads to these two, by one of the above or from one to the other.
+            let next = match next {
+                Some(Event::Poll(task)) => self.drive(task),
+                next => next,
+            };
+            let next = match next {
+                Some(Event::Resume(task)) => self.run_program(task),
+                next => next,
             };
             match next {
                 Some(next) => event = next,

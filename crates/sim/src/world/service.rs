@@ -147,9 +147,11 @@ impl ServiceState {
         if self.refusing {
             return Some(Disturbance::Fails(FailureKind::ConnectRefused.into()));
         }
+        if self.errors.is_empty() {
+            return None;
+        }
         let fault = &mut self.fault;
-        let mut errors = self.errors.iter();
-        errors
+        (self.errors.iter())
             .find(|(share, _)| fault.bernoulli(*share))
             .map(|&(_, failure)| Disturbance::Fails(failure))
     }
