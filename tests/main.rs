@@ -1,10 +1,10 @@
 //! The program from outside: one binary, so that it links once.
 
 mod advice;
-mod bytes;
 mod certainty;
 mod cli;
 mod compare;
+mod determinism;
 mod docs;
 mod gallery;
 mod program;

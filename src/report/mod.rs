@@ -79,6 +79,15 @@ impl Report<'_> {
         matches!(self.warmup, Warmup::NotSettled(_)) || self.precision.iter().any(|p| !p.reached)
     }
 
+    /// The trajectory hash; that of several replications is made of theirs, in order.
+    #[must_use]
+    pub fn trajectory(&self) -> u64 {
+        let hashes = self.outcomes.iter().map(|outcome| outcome.trajectory);
+        hashes
+            .reduce(|all, one| all.rotate_left(1) ^ one)
+            .unwrap_or(0)
+    }
+
     /// Duration, seed and replications in a few words.
     #[must_use]
     pub fn setup(&self) -> String {

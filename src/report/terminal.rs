@@ -82,7 +82,12 @@ impl Lines {
             title => format!("{}: {title}", report.name),
         };
         self.line(&style.bold(&title));
-        self.line(&style.dim(&report.setup()));
+        let setup = format!(
+            "{} · trajectory {:016x}",
+            report.setup(),
+            report.trajectory()
+        );
+        self.line(&style.dim(&setup));
         self.line("");
         let story = report.story;
         let dress = match story.tone {

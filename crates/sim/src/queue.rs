@@ -238,6 +238,13 @@ impl<E: Copy> EventQueue<E> {
         Some((entry.time, entry.event))
     }
 
+    /// The instant of what comes first.
+    pub(crate) fn next_time(&self) -> Option<Time> {
+        let near = self.near.last().or_else(|| self.far.peek());
+        let lanes = self.lanes.iter().filter_map(|lane| lane.entries.front());
+        near.into_iter().chain(lanes).map(|entry| entry.time).min()
+    }
+
     /// Whether nothing is to come.
     pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0

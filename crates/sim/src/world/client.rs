@@ -33,7 +33,21 @@ pub(super) struct ClientState {
     pub(super) count: ClientCount,
 }
 
+/// How many generators a client has.
+pub(super) const STREAMS: usize = 5;
+
 impl ClientState {
+    /// All its generators.
+    pub(super) fn streams(&self) -> [(Purpose, &Stream); STREAMS] {
+        [
+            (Purpose::Arrivals, &self.arrivals),
+            (Purpose::Assign, &self.assign),
+            (Purpose::Start, &self.start),
+            (Purpose::Choose, &self.choose),
+            (Purpose::Delay, &self.delay),
+        ]
+    }
+
     pub(super) fn new(client: &Client, seed: u64) -> Self {
         let stream = |purpose| Stream::new(seed, purpose, &client.name);
         ClientState {

@@ -24,7 +24,19 @@ pub(super) struct EdgeState {
     pub(super) meter: EdgeMeter,
 }
 
+/// How many generators an edge has.
+pub(super) const STREAMS: usize = 3;
+
 impl EdgeState {
+    /// All its generators.
+    pub(super) fn streams(&self) -> [(Purpose, &Stream); STREAMS] {
+        [
+            (Purpose::Jitter, &self.jitter),
+            (Purpose::Link, &self.link),
+            (Purpose::Loss, &self.loss),
+        ]
+    }
+
     pub(super) fn new(
         scenario: &Scenario,
         index: usize,

@@ -18,6 +18,7 @@ mod job;
 mod replica;
 mod service;
 mod site;
+mod tape;
 mod task;
 #[cfg(test)]
 mod tests;
@@ -39,6 +40,8 @@ use edge::EdgeState;
 use service::ServiceState;
 use site::Site;
 use task::Task;
+
+pub use tape::{Draw, Tape};
 
 pub(crate) type TaskId = Id<Task>;
 

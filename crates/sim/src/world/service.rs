@@ -43,7 +43,21 @@ pub(super) struct ServiceState {
     pub(super) meter: ServiceMeter,
 }
 
+/// How many generators a service has.
+pub(super) const STREAMS: usize = 5;
+
 impl ServiceState {
+    /// All its generators.
+    pub(super) fn streams(&self) -> [(Purpose, &Stream); STREAMS] {
+        [
+            (Purpose::Work, &self.work),
+            (Purpose::Delay, &self.delay),
+            (Purpose::Choose, &self.choose),
+            (Purpose::Balance, &self.assign),
+            (Purpose::Fault, &self.fault),
+        ]
+    }
+
     pub(super) fn new(service: &Service, seed: u64) -> Self {
         let stream = |purpose| Stream::new(seed, purpose, &service.name);
         let replica = Replica::new(service.concurrency);
