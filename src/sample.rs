@@ -50,6 +50,7 @@ pub(crate) fn scenario() -> Scenario {
                 events: u64::MAX,
                 calls: u64::MAX,
                 queue: u64::MAX,
+                memory: u64::MAX,
             },
             trigger: None,
         },

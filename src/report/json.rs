@@ -108,6 +108,7 @@ pub const fn ended(ended: Ended) -> &'static str {
         Ended::EventLimit => "event_limit",
         Ended::CallLimit => "call_limit",
         Ended::QueueLimit => "queue_limit",
+        Ended::MemoryLimit => "memory_limit",
     }
 }
 

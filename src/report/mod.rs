@@ -61,6 +61,7 @@ impl Report<'_> {
             Ended::EventLimit => ("events", count(limits.events, "events")),
             Ended::CallLimit => ("calls", count(limits.calls, "calls in flight")),
             Ended::QueueLimit => ("queue", count(limits.queue, "jobs waiting at one service")),
+            Ended::MemoryLimit => ("memory", count(limits.memory, "bytes taken")),
         };
         let at = number::duration(first.measured_to.0 as f64 / 1e9);
         let runs = match (cut.count() + 1, self.outcomes.len()) {

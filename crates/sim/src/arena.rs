@@ -76,6 +76,11 @@ impl<T> Arena<T> {
         }
     }
 
+    /// What the slots take, used or free.
+    pub(crate) fn bytes(&self) -> usize {
+        self.slots.capacity() * size_of::<Slot<T>>() + self.free.capacity() * size_of::<u32>()
+    }
+
     #[inline]
     pub(crate) fn insert(&mut self, value: T) -> Id<T> {
         if let Some(slot) = self.free.pop() {

@@ -301,6 +301,8 @@ pub enum Ended {
     CallLimit,
     /// `run.limits.queue` was reached.
     QueueLimit,
+    /// `run.limits.memory` was reached.
+    MemoryLimit,
 }
 
 /// What a run leaves behind.

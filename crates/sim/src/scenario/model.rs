@@ -105,6 +105,8 @@ pub struct Limits {
     pub calls: u64,
     /// Jobs waiting at any one service.
     pub queue: u64,
+    /// Bytes of everything in flight and of all windows.
+    pub memory: u64,
 }
 
 /// A population of callers.

@@ -14,7 +14,7 @@ use super::task::{Task, What};
 use super::{TaskId, World};
 use crate::arena::Id;
 use crate::event::Event;
-use crate::metrics::{CallRecord, Ended, Exchange, Log, Said};
+use crate::metrics::{CallRecord, Exchange, Log, Said};
 use crate::queue::Rank;
 use crate::scenario::model::failure_of_failed_call;
 
@@ -111,9 +111,8 @@ impl World {
         call.log(&mut self.recorder.log, self.now, edge, begin);
         self.tasks[id].call = Some(call);
         self.calls_in_flight += 1;
-        self.calls_in_flight_max = self.calls_in_flight_max.max(self.calls_in_flight);
-        if self.calls_in_flight > self.scenario.run.limits.calls {
-            self.stop = Some(Ended::CallLimit);
+        if self.calls_in_flight > self.calls_in_flight_max {
+            self.more_calls_than_ever();
         }
         Some(Event::Poll(id))
     }

@@ -15,6 +15,7 @@ mod client;
 mod edge;
 mod fault;
 mod job;
+mod limit;
 mod replica;
 mod service;
 mod site;
@@ -339,6 +340,7 @@ impl World {
     fn close_window(&mut self) {
         let counts = self.counts();
         self.record_window(counts);
+        self.limit_memory();
         let next = self.now.after(self.scenario.run.window);
         if next < Time::ZERO.after(self.scenario.run.duration) {
             self.queue

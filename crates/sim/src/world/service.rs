@@ -47,6 +47,12 @@ pub(super) struct ServiceState {
 pub(super) const STREAMS: usize = 5;
 
 impl ServiceState {
+    /// What its waiting rooms take.
+    pub(super) fn waiting_bytes(&self) -> usize {
+        let ids = |r: &Replica| r.waiting.capacity() + r.resuming.capacity();
+        self.replicas.iter().map(ids).sum::<usize>() * size_of::<TaskId>()
+    }
+
     /// All its generators.
     pub(super) fn streams(&self) -> [(Purpose, &Stream); STREAMS] {
         [

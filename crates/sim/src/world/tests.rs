@@ -34,6 +34,7 @@ fn one_service(arrivals: Arrivals, work: Law, spec: Spec) -> Scenario {
                 events: u64::MAX,
                 calls: u64::MAX,
                 queue: u64::MAX,
+                memory: u64::MAX,
             },
             trigger: None,
         },
@@ -336,8 +337,18 @@ fn a_limit_ends_the_run_by_name_with_what_was_computed_kept() {
         events: u64::MAX,
         calls: 20,
         queue: u64::MAX,
+        memory: u64::MAX,
     };
-    assert_eq!(outcome(world).ended, Ended::CallLimit);
+    assert_eq!(outcome(world.clone()).ended, Ended::CallLimit);
+    // 10 000 calls come, of which ten are served; each that waits takes more than a hundred bytes.
+    world.run.limits = Limits {
+        memory: 1_000_000,
+        calls: u64::MAX,
+        ..world.run.limits
+    };
+    let out = outcome(world);
+    assert_eq!(out.ended, Ended::MemoryLimit);
+    assert!(out.calls_in_flight_max < 9_000);
 }
 
 /// A gateway in front of the service, written as flat code: client -> gateway -> api.
