@@ -92,6 +92,7 @@ fn one_service(arrivals: Arrivals, work: Law, spec: Spec) -> Scenario {
         },
         faults: Vec::new(),
         expect: Vec::new(),
+        effects: None,
     }
 }
 
@@ -207,6 +208,7 @@ fn failed_attempts_are_counted_by_kind_and_by_phase() {
                 phase: Phase::Tls,
                 ..FailureKind::Internal.into()
             },
+            after_program: false,
         },
     });
     world.links[0].lose_response = 0.5;
