@@ -115,6 +115,9 @@ pub struct Run {
     /// Use another value than the scenario says; may be given several times
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub overrides: Vec<String>,
+    /// Write ledger.csv: every attempt of the first N calls of the first replication
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub ledger: Option<u64>,
     /// What to print on standard output
     #[arg(long, default_value = "text")]
     pub format: Format,

@@ -100,6 +100,7 @@ pub(crate) fn scenario() -> Scenario {
             },
         }],
         expect: Vec::new(),
+        effects: None,
     }
 }
 
@@ -110,6 +111,7 @@ pub(crate) fn outcome(seed: u64, amplification: u64) -> Outcome {
         clients: vec![ClientCount::default()],
         services: vec![ServiceCount::default(); 2],
         edges: vec![EdgeCount::default(); 2],
+        ..Counts::default()
     };
     for window in &windows[30..] {
         totals.clients[0].add(&window.counts.clients[0]);
@@ -231,6 +233,7 @@ fn window(second: u64, seed: u64, amplification: u64) -> Window {
             }],
             services: vec![service(at_api, calls), service(at_db, at_api.min(at_db))],
             edges: vec![edge(calls, at_api), edge(at_api, at_db.max(at_api))],
+            ..Counts::default()
         },
         latency: vec![Some(latency), None],
         edges: vec![

@@ -7,6 +7,7 @@ mod compare;
 mod determinism;
 mod docs;
 mod gallery;
+mod labs;
 mod program;
 mod sweep;
 mod theory;

@@ -45,6 +45,12 @@ impl Sense {
             | "cancelled"
             | "utilisation"
             | "inside_mean" => Sense::Neutral,
+            "effects_duplicate" | "effects_lost" | "effects_unknown" | "effects_hidden"
+            | "effects_half_done" | "keys_conflicts" => Sense::Low,
+            "effects_committed" | "effects_skipped" | "keys_without" | "keys_new"
+            | "keys_replayed" | "keys_in_progress" | "keys_polls" | "keys_taken_over" => {
+                Sense::Neutral
+            }
             _ if name.ends_with("_ms") => Sense::Low,
             _ if ["stopped_", "calls_failed_", "attempts_failed_"]
                 .iter()

@@ -2,9 +2,11 @@
 
 pub mod certainty;
 pub mod csv;
+mod effects;
 pub mod file;
 pub mod folder;
 pub mod json;
+pub mod ledger;
 pub mod manifest;
 pub mod single;
 pub mod sparkline;

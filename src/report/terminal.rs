@@ -10,7 +10,7 @@ use super::sparkline::{marks, sparkline};
 use super::style::Style;
 use super::summary::Row;
 use super::table::{Align, Table, width, wrapped};
-use super::{Report, certainty, written};
+use super::{Report, certainty, effects, written};
 use crate::figure::column::Unit;
 use crate::figure::{Scope, busiest_service, top_calls, top_edges};
 use crate::number;
@@ -38,6 +38,10 @@ pub fn summary(report: &Report<'_>, style: Style, files: Option<(&Path, &[String
     out.timeline(report);
     out.calls(report);
     out.services(report);
+    for table in effects::tables(report) {
+        out.table(&table);
+        out.line("");
+    }
     out.given_up(report);
     out.promises(report);
     let precision = certainty::precision(report, style);

@@ -50,9 +50,15 @@ pub fn fault(scenario: &Scenario, fault: &Fault) -> String {
             service: s,
             share,
             failure,
+            after_program,
         } => {
             let (name, kind) = (service(s), failure.kind.name());
-            format!("{name} answers {} {kind}", number::share(*share))
+            let after = if *after_program {
+                " after all is done"
+            } else {
+                ""
+            };
+            format!("{name} answers {} {kind}{after}", number::share(*share))
         }
         FaultKind::LoseCapacity { service: s, share } => {
             format!(

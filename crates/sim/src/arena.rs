@@ -25,6 +25,12 @@ impl<T> Id<T> {
         u64::from(self.generation) << 32 | u64::from(self.slot)
     }
 
+    /// The slot it is in, for what is kept beside an arena.
+    #[inline]
+    pub(crate) fn slot(self) -> usize {
+        self.slot as usize
+    }
+
     /// The id that `bits` was made from.
     pub(crate) fn from_bits(bits: u64) -> Self {
         Id {

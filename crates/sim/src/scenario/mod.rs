@@ -2,7 +2,9 @@
 
 mod circle;
 pub(crate) mod context;
+pub mod effects;
 pub(crate) mod file;
+mod keys;
 mod load;
 pub mod model;
 pub(crate) mod names;

@@ -3,8 +3,11 @@
 //! Everything here has been checked; the kernel runs it without looking back. Order is the order of
 //! the file, and order is identity: `services[2]` is the third service written.
 
+use std::sync::Arc;
+
 use seawall::{Failure, FailureKind, Operation, Span, Time};
 
+use super::effects::Effects;
 use crate::arrivals::Arrivals;
 use crate::expect::Expectation;
 use crate::law::Law;
@@ -37,6 +40,8 @@ pub struct Scenario {
     pub faults: Vec<Fault>,
     /// What the world promises.
     pub expect: Vec<Expectation>,
+    /// Effects, keys and scripts, where any are used.
+    pub effects: Option<Arc<Effects>>,
 }
 
 impl Scenario {
@@ -296,6 +301,8 @@ pub enum FaultKind {
         share: f64,
         /// What they get.
         failure: Failure,
+        /// Whether the program runs first, with its effects; otherwise they are not worked on.
+        after_program: bool,
     },
     /// A share of the workers of each replica is gone (rounded to whole workers, running work ends first).
     LoseCapacity {
@@ -326,6 +333,13 @@ pub enum FaultKind {
         /// Index into `policies`.
         policy: u32,
     },
+}
+
+impl Fault {
+    /// Whether it has programs run whose answers it then replaces.
+    pub(crate) fn runs_the_program(&self) -> bool {
+        matches!(self.kind, FaultKind::Errors { after_program, .. } if after_program)
+    }
 }
 
 impl FaultKind {

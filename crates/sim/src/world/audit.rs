@@ -92,6 +92,10 @@ impl World {
                 ));
             }
         }
+        if let Some(effects) = &self.effects {
+            let open = |id| self.tasks.get(id).is_some_and(|task| task.job().is_some());
+            broken.extend(effects.broken_laws(open));
+        }
         broken
     }
 }

@@ -51,6 +51,11 @@ impl Call {
         }
     }
 
+    /// Its request must not be sent again.
+    pub(super) fn forbid_retries(&mut self) {
+        self.state.forbid_retries();
+    }
+
     fn record(&self, first_engine: u32, now: Time, verdict: &Verdict) -> CallRecord {
         CallRecord {
             edge: self.edge,
@@ -110,6 +115,9 @@ impl World {
         let edge = &self.edges[site.edge as usize];
         call.log(&mut self.recorder.log, self.now, edge, begin);
         self.tasks[id].call = Some(call);
+        if self.effects.is_some() {
+            self.intend(id, root, index, engine);
+        }
         self.calls_in_flight += 1;
         if self.calls_in_flight > self.calls_in_flight_max {
             self.more_calls_than_ever();
@@ -185,6 +193,9 @@ impl World {
         }
         wake_admitted(&mut self.engines[call.engine as usize], &mut self.soon);
         self.calls_in_flight -= 1;
+        if self.effects.is_some() {
+            self.conclude(id, verdict);
+        }
         match verdict.stopped {
             Some(_) if !self.sites[call.site as usize].optional => {
                 Some(Event::Fail(id, failure_of_failed_call(verdict.last)))
@@ -227,6 +238,10 @@ impl World {
         if !caller_waits {
             return None;
         }
+        let answer = match self.effects {
+            Some(_) => self.hear(id, caller, answer),
+            None => answer,
+        };
         let call = self.tasks[caller].call.as_mut().expect(CALLING);
         if call.job == id {
             call.job = Id::NONE;
@@ -259,12 +274,18 @@ impl World {
         if site.lose_request > 0.0 && edge.loss.bernoulli(site.lose_request) {
             // The server never sees it; the caller does not know.
             call.job = Id::NONE;
+            if self.effects.is_some() {
+                self.send_intent(id, None, attempt, index);
+            }
             return None;
         }
         let job = Job::sent(id, attempt, index, site.service, deadline, self.now);
         let (entry, way) = (site.entry, site.way);
         let job = self.tasks.insert(Task::new(What::Job(job), entry));
         self.tasks[id].call.as_mut().expect(CALLING).job = job;
+        if self.effects.is_some() {
+            self.send_intent(id, Some(job), attempt, index);
+        }
         if let Way::Instant = way {
             return Some(Event::Deliver(job));
         }
@@ -303,6 +324,9 @@ impl World {
         }
         let job_id = std::mem::replace(&mut call.job, Id::NONE);
         meter.attempt_ended(self.now.since(call.sent));
+        if self.effects.is_some() {
+            self.hear_nothing(id);
+        }
         // The request may be lost, or the service gone: then there is nobody to leave.
         if self.tasks.contains(job_id) {
             self.caller_leaves(job_id);

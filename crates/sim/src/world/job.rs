@@ -94,6 +94,9 @@ impl World {
     #[inline(always)]
     pub(super) fn on_deliver(&mut self, id: TaskId) -> Option<Event> {
         let now = self.now;
+        if self.effects.is_some() && self.tasks.contains(id) {
+            self.number_job(id);
+        }
         let job = self.tasks.get_mut(id).and_then(|task| task.job_mut())?;
         job.arrived = now;
         let service = &mut self.services[job.service as usize];
@@ -114,7 +117,15 @@ impl World {
                 self.ended(id, JobEnd::Faulted);
                 return self.refuse(id, failure);
             }
+            Some(Disturbance::FailsAfter(failure)) => self.fail_after_program(id, failure),
+            Some(Disturbance::Scripted) => {
+                if let Some(follows) = self.follow_script(id) {
+                    return follows;
+                }
+            }
         }
+        let job = self.tasks[id].job_mut().expect(A_JOB);
+        let service = &mut self.services[job.service as usize];
         match service.admit(now, id, job) {
             Admission::Starts => {
                 service.start(now, job);
@@ -142,6 +153,9 @@ impl World {
     pub(super) fn ended(&mut self, id: TaskId, end: JobEnd) {
         let job = self.tasks[id].job().expect(A_JOB);
         self.services[job.service as usize].ended(job, end);
+        if self.effects.is_some() {
+            self.note_end(id, end);
+        }
         if self.recorder.log.is_some() {
             self.log_job(id, end);
         }
@@ -167,9 +181,14 @@ impl World {
 
     /// Sends an attempt home that was never let in.
     fn refuse(&mut self, id: TaskId, failure: Failure) -> Option<Event> {
+        self.send_home(id, Reply::Failed(failure))
+    }
+
+    /// Sends an answer home to an attempt that was never let in.
+    pub(super) fn send_home(&mut self, id: TaskId, reply: Reply) -> Option<Event> {
         let job = self.tasks[id].job_mut().expect(A_JOB);
         job.state = JobState::Ended;
-        self.answer(id, Reply::Failed(failure))
+        self.answer(id, reply)
     }
 
     /// Takes a job out of its service, and lets the next one have its worker. `useful`: somebody waited for
@@ -177,7 +196,11 @@ impl World {
     fn leave(&mut self, id: TaskId, useful: bool) {
         let job = self.tasks[id].job_mut().expect(A_JOB);
         let (service, replica) = (job.service, job.replica);
-        if self.services[service as usize].leave(self.now, job, useful) {
+        let wanted = self.services[service as usize].leave(self.now, job, useful);
+        if self.effects.is_some() {
+            self.job_is_over(id);
+        }
+        if wanted {
             self.soon.push_back(Event::Dispatch { service, replica });
         }
     }
@@ -244,10 +267,15 @@ impl World {
     /// The `respond` step: a job answers before its program is over. Nothing happens when it has, or to an
     /// iteration.
     pub(super) fn respond(&mut self, id: TaskId, reply: Reply) {
-        let Some(job) = self.tasks[id].job_mut() else {
+        let Some(job) = self.tasks[id].job() else {
             return;
         };
         if !job.answered {
+            let reply = match self.effects {
+                Some(_) => self.say(id, reply, false),
+                None => reply,
+            };
+            let job = self.tasks[id].job_mut().expect(A_JOB);
             self.services[job.service as usize].answered(self.now, job);
             self.ended(id, JobEnd::of(reply));
             let arrives = self.answer(id, reply);
@@ -258,6 +286,10 @@ impl World {
     /// A job's program is over. Its worker goes to the next before its caller can react to the answer.
     #[inline(always)]
     pub(super) fn end_job(&mut self, id: TaskId, reply: Reply) -> Option<Event> {
+        let reply = match self.effects {
+            Some(_) => self.say(id, reply, true),
+            None => reply,
+        };
         let job = self.tasks[id].job_mut().expect(A_JOB);
         let (service, replica) = (job.service, job.replica);
         let state = &mut self.services[service as usize];

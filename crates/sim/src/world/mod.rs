@@ -13,6 +13,7 @@ mod audit;
 mod call;
 mod client;
 mod edge;
+mod effects;
 mod fault;
 mod job;
 mod limit;
@@ -38,6 +39,7 @@ use crate::scenario::model::{Caller, Scenario};
 
 use client::ClientState;
 use edge::EdgeState;
+use effects::EffectsState;
 use service::ServiceState;
 use site::Site;
 use task::Task;
@@ -80,6 +82,8 @@ pub struct World {
     /// Lanes of `scenario.code.laws` that are constant.
     law_lanes: Vec<Option<Lane>>,
     recorder: Recorder,
+    /// What callers are not told, where there is anything.
+    effects: Option<Box<EffectsState>>,
     /// Which faults are active, by index.
     active: Vec<bool>,
     /// Iterations of clients that have begun and not ended.
@@ -133,6 +137,7 @@ impl World {
                 Site::new(&scenario, *site, first_engine, &mut queue)
             })
             .collect();
+        let effects = EffectsState::new(&scenario, engines.len());
         let mut world = World {
             seed,
             now: Time::ZERO,
@@ -153,6 +158,7 @@ impl World {
                 .collect(),
             law_lanes,
             recorder: Recorder::new(Counts::zero(&scenario)),
+            effects,
             active: vec![false; scenario.faults.len()],
             iterations_open: 0,
             open: true,
@@ -164,6 +170,7 @@ impl World {
             queue,
             scenario,
         };
+        world.mark_scripts();
         world.schedule_the_known();
         world
     }
@@ -221,6 +228,7 @@ impl World {
         if self.open {
             self.stop_arrivals();
         }
+        self.settle_effects();
         self.audit();
         self.outcome(ended)
     }
@@ -315,6 +323,8 @@ impl World {
     /// Everything counted so far.
     fn counts(&mut self) -> Counts {
         self.settle();
+        let effects = self.effects.as_deref();
+        let (effects, keys) = effects.map(EffectsState::counts).unwrap_or_default();
         Counts {
             clients: self.clients.iter().map(|c| c.count.clone()).collect(),
             services: self
@@ -323,6 +333,8 @@ impl World {
                 .map(|s| s.meter.count.clone())
                 .collect(),
             edges: self.edges.iter().map(|e| e.meter.count.clone()).collect(),
+            effects,
+            keys,
         }
     }
 
@@ -369,6 +381,7 @@ impl World {
     }
 
     fn outcome(mut self, ended: Ended) -> Outcome {
+        let ledger = self.take_ledger();
         let counts = self.counts();
         let (totals, drained) = self.recorder.totals(&counts);
         let recorder = self.recorder;
@@ -391,6 +404,7 @@ impl World {
             trajectory: self.trajectory,
             calls_in_flight_max: self.calls_in_flight_max,
             log: recorder.log,
+            ledger,
         }
     }
 }

@@ -27,10 +27,12 @@ pub(super) struct ServiceState {
     fault: Stream,
     /// How many times longer work takes than drawn.
     pub(super) slow: f64,
-    /// Share of attempts failed by faults, and how.
-    pub(super) errors: Vec<(f64, Failure)>,
+    /// Share of attempts failed by faults, how, and whether only after the program has run.
+    pub(super) errors: Vec<(f64, Failure, bool)>,
     pub(super) out: bool,
     pub(super) refusing: bool,
+    /// Whether any of its answers are scripted.
+    scripted: bool,
     queued: Level,
     queued_max: u64,
     inside: Level,
@@ -87,6 +89,7 @@ impl ServiceState {
             errors: Vec::new(),
             out: false,
             refusing: false,
+            scripted: false,
             queued: Level::default(),
             queued_max: 0,
             inside: Level::default(),
@@ -146,6 +149,10 @@ impl ServiceState {
         }
     }
 
+    pub(super) fn follows_a_script(&mut self) {
+        self.scripted = true;
+    }
+
     pub(super) fn queued(&self) -> u64 {
         self.queued.count()
     }
@@ -169,9 +176,12 @@ impl ServiceState {
         }
         let fault = &mut self.fault;
         let mut errors = self.errors.iter();
-        errors
-            .find(|(share, _)| fault.bernoulli(*share))
-            .map(|&(_, failure)| Disturbance::Fails(failure))
+        match errors.find(|(share, ..)| fault.bernoulli(*share)) {
+            Some(&(_, failure, false)) => Some(Disturbance::Fails(failure)),
+            Some(&(_, failure, true)) => Some(Disturbance::FailsAfter(failure)),
+            None if self.scripted => Some(Disturbance::Scripted),
+            None => None,
+        }
     }
 
     /// Finds a replica for a job that arrives, and lets it in unless there is no place left.
@@ -353,4 +363,8 @@ pub(super) enum Disturbance {
     Vanishes,
     /// It is answered like this.
     Fails(Failure),
+    /// Its program runs, and then it is answered like this.
+    FailsAfter(Failure),
+    /// Its answer may be scripted.
+    Scripted,
 }

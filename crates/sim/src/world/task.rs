@@ -6,6 +6,7 @@
 use seawall::{Entropy, Reply};
 
 use super::call::Call;
+use super::effects::Claimed;
 use super::job::Job;
 use super::{TaskId, World};
 use crate::arena::Id;
@@ -115,6 +116,20 @@ impl World {
                     let reply = self.scenario.code.replies[reply as usize];
                     self.respond(root, reply);
                 }
+                Instr::Effect(effect) => {
+                    let root = task.root(id);
+                    if let Some(reply) = self.commit(root, effect) {
+                        return self.end_program(id, reply);
+                    }
+                }
+                Instr::Claim(store) => match self.claim(id, store) {
+                    Claimed::GoesOn => {}
+                    Claimed::Waits => {
+                        self.tasks[id].pc -= 1;
+                        return None;
+                    }
+                    Claimed::Answered(reply) => return self.end_program(id, reply),
+                },
                 Instr::Jump(to) => task.pc = to.0,
                 Instr::Choose { first, count } => {
                     let root = task.root(id);

@@ -93,6 +93,7 @@ fn one_service(arrivals: Arrivals, work: Law, spec: Spec) -> Scenario {
         },
         faults: Vec::new(),
         expect: Vec::new(),
+        effects: None,
     }
 }
 
@@ -208,6 +209,7 @@ fn failed_attempts_are_counted_by_kind_and_by_phase() {
                 phase: Phase::Tls,
                 ..FailureKind::Internal.into()
             },
+            after_program: false,
         },
     });
     world.links[0].lose_response = 0.5;

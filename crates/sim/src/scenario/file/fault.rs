@@ -58,6 +58,8 @@ record! {
         share: Share = "100%",
         /// What they get.
         fail: FailureFile = "unavailable",
+        /// Whether the program runs first, with its work and its effects, and only its answer is replaced.
+        after_program: bool = false,
     }
 }
 
@@ -161,6 +163,7 @@ impl FaultKindFile {
                 service: context.service(&errors.service)?,
                 share: errors.share.0,
                 failure: errors.fail.mean(),
+                after_program: errors.after_program,
             },
             FaultKindFile::LoseCapacity(lose) => FaultKind::LoseCapacity {
                 service: context.service(&lose.service)?,

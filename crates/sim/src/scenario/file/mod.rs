@@ -5,9 +5,12 @@ pub(crate) mod client;
 mod empirical;
 pub(crate) mod failure;
 pub(crate) mod fault;
+mod guard;
+mod idempotency;
 pub(crate) mod law;
 pub(crate) mod link;
 pub(crate) mod run;
+mod script;
 pub(crate) mod service;
 
 use super::tree::At;

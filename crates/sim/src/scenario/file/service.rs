@@ -2,7 +2,10 @@
 
 use seawall::Operation;
 
+use super::guard::{Guard, Guards};
+use super::idempotency::IdempotencyFile;
 use super::law::LawFile;
+use super::script::ScriptFile;
 use crate::scenario::context::Context;
 use crate::scenario::model::{Balance, Caller, Discipline, Queue, Service, ServiceOperation};
 use crate::scenario::tree::{At, Position};
@@ -32,6 +35,10 @@ record! {
         /// Kinds of failure after which it may be retried, whatever the policy adds; for operations that
         /// do not say. By default the policy decides.
         retry_only: Option<Kinds>,
+        /// Answers by number, for operations that have no script of their own.
+        script: Option<ScriptFile>,
+        /// A memory of idempotency keys, for operations that have none of their own.
+        idempotency: Option<IdempotencyFile>,
         /// Short for a program of one step of work.
         work: Option<Tried<At<LawFile>>>,
         /// What it does for a request that names no operation.
@@ -63,6 +70,12 @@ record! {
         /// Kinds of failure after which it may be retried, whatever the policy adds. Default: as the
         /// service says.
         retry_only: Option<Kinds>,
+        /// Answers by number.
+        script: Option<ScriptFile>,
+        /// A memory of idempotency keys.
+        idempotency: Option<IdempotencyFile>,
+        /// HTTP status of a good answer, 200 to 299. Default: 200. The ledger shows it.
+        status: Option<At<Whole<200>>>,
         /// Short for a program of one step of work.
         work: Option<Tried<At<LawFile>>>,
         /// What it does.
@@ -117,12 +130,14 @@ impl ServiceFile {
     ) -> Service {
         let caller = Caller::Service(index);
         let mut operations = Vec::new();
+        let mut guards = Guards::new(index, self, compiler, context);
         if self.serves_by_itself() {
             let steps = steps(&self.work, &self.program, self.position, context);
+            let entry = guards.begin(Guard::default(), compiler, context);
             operations.push(ServiceOperation {
                 name: DEFAULT.into(),
                 semantics: self.semantics(None),
-                entry: compiler.program(caller, &steps, context),
+                entry: entry.before(compiler.program(caller, &steps, context)),
             });
         }
         for entry in &self.operations.0 {
@@ -140,13 +155,16 @@ impl ServiceFile {
                     operation.position,
                     context,
                 );
+                let guard = Guard::of(&entry.name.value, operation);
+                let begin = guards.begin(guard, compiler, context);
                 operations.push(ServiceOperation {
                     name: entry.name.value.clone(),
                     semantics: self.semantics(Some(operation)),
-                    entry: compiler.program(caller, &steps, context),
+                    entry: begin.before(compiler.program(caller, &steps, context)),
                 });
             });
         }
+        guards.finish(&operations, compiler, context);
         if self.operations.0.is_empty() && !self.serves_by_itself() {
             context.report(
                 self.position,
