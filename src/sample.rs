@@ -34,6 +34,7 @@ pub(crate) fn scenario() -> Scenario {
             semantics: Operation::default(),
             entry: Pc(0),
         }],
+        behaviour: None,
     };
     Scenario {
         title: "A sample".into(),

@@ -4,7 +4,7 @@ use super::{Compiler, Instr};
 use crate::scenario::context::Context;
 use crate::scenario::model::{CallSite, Caller, Edge};
 use crate::scenario::tree::At;
-use crate::scenario::written::record;
+use crate::scenario::written::{Whole, record};
 
 record! {
     /// A call. A bare word is the service.
@@ -19,6 +19,9 @@ record! {
         link: Option<At<String>>,
         /// Whether the program goes on when the call fails.
         optional: bool = false,
+        /// How important it is, 0 most, to 255. Default: as important as the request that caused it; 0 for a
+        /// client.
+        priority: Option<At<Whole<0>>>,
     }
 }
 
@@ -48,6 +51,15 @@ impl Call {
         else {
             return;
         };
+        let priority = self.priority.as_ref().and_then(|written| {
+            let least = written.value.0;
+            let class = u8::try_from(least).ok();
+            if class.is_none() {
+                let message = format!("must be from 0 to 255, got {least}");
+                context.within("priority", |context| context.report(written.at, message));
+            }
+            class
+        });
         let edge = compiler.edge(Edge {
             caller,
             service,
@@ -59,6 +71,7 @@ impl Call {
                 operation,
                 link,
                 optional: self.optional,
+                priority,
             },
             self.to.at,
         );

@@ -7,8 +7,10 @@ pub(crate) mod failure;
 pub(crate) mod fault;
 pub(crate) mod law;
 pub(crate) mod link;
+mod queue;
 pub(crate) mod run;
 pub(crate) mod service;
+mod serving;
 
 use super::tree::At;
 use super::written::{Table, Tried, record};
