@@ -34,6 +34,7 @@ pub(crate) fn scenario() -> Scenario {
             semantics: Operation::default(),
             entry: Pc(0),
         }],
+        behaviour: None,
     };
     Scenario {
         title: "A sample".into(),
@@ -141,6 +142,7 @@ pub(crate) fn outcome(seed: u64, amplification: u64) -> Outcome {
         trajectory: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15),
         calls_in_flight_max: 1234,
         log: None,
+        ledger: None,
     }
 }
 

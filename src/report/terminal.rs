@@ -259,8 +259,10 @@ impl Lines {
         ]);
         let services: Vec<&Row> = report.summary.of_scope(Scope::Service).collect();
         for row in services.iter().take(ROWS_MAX) {
-            let shed =
-                row.mean("shed_full").unwrap_or(0.0) + row.mean("shed_expired").unwrap_or(0.0);
+            let shed: f64 = ["shed_full", "shed_expired", "shed_waited"]
+                .into_iter()
+                .filter_map(|figure| row.mean(figure))
+                .sum();
             let shed = row
                 .mean("arrived")
                 .filter(|a| *a > 0.0)

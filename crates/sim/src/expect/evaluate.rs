@@ -265,7 +265,7 @@ impl<'a> Measured<'a> {
             Metric::Utilisation => timed.utilisation(),
             Metric::Wasted => timed.wasted_share(),
             Metric::Served => Some(count.served as f64),
-            Metric::Shed => Some((count.shed_full + count.shed_expired) as f64),
+            Metric::Shed => Some((count.shed_full + count.shed_expired + count.shed_waited) as f64),
             Metric::Late => Some(count.late as f64),
             Metric::Cancelled => Some(count.cancelled as f64),
             Metric::QueueMean => ratio(timed.queue_ns as f64, nanos),

@@ -174,8 +174,8 @@ metrics! {
     Wasted "wasted" Share Service;
     /// Jobs answered well.
     Served "served" Count Service;
-    /// Attempts refused since the waiting room was full, and jobs dropped from it since their deadline had
-    /// passed.
+    /// Attempts refused since the waiting room was full, and jobs that left it since their deadline had passed or
+    /// they had waited too long.
     Shed "shed" Count Service;
     /// Jobs answered after their caller had left.
     Late "late" Count Service;

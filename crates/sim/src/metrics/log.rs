@@ -16,6 +16,8 @@ pub enum JobEnd {
     ShedFull,
     /// Dropped from the queue since its deadline had passed.
     ShedExpired,
+    /// Refused or dropped since it had waited too long.
+    ShedWaited,
     /// Answered with a failure by a fault.
     Faulted,
     /// Cancelled since its caller had left.

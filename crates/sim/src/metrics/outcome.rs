@@ -120,6 +120,8 @@ counters! {
         shed_full: u64,
         /// Jobs dropped from the queue since their deadline had passed.
         shed_expired: u64,
+        /// Jobs refused or dropped since they had waited too long.
+        shed_waited: u64,
         /// Attempts answered with a failure by a fault (errors, refused connections).
         faulted: u64,
         /// Jobs lost in an outage, and attempts that vanished in one.

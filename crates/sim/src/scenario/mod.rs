@@ -1,5 +1,6 @@
 //! Scenarios: what was written, and what it means.
 
+pub(crate) mod behaviour;
 mod circle;
 pub(crate) mod context;
 pub mod effects;
@@ -14,6 +15,7 @@ mod policy;
 pub(crate) mod problem;
 mod topology;
 pub(crate) mod tree;
+pub(crate) mod waiting;
 pub(crate) mod written;
 
 pub(crate) use load::drop_unread;

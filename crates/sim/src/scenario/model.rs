@@ -13,6 +13,9 @@ use crate::expect::Expectation;
 use crate::law::Law;
 use crate::step::{Code, Pc};
 
+pub use super::behaviour::*;
+pub use super::waiting::*;
+
 /// One world, ready to run.
 #[derive(Clone, Debug)]
 pub struct Scenario {
@@ -169,6 +172,8 @@ pub struct Service {
     pub honours_cancellation: bool,
     /// What it does, by operation. Index 0 serves callers that name none.
     pub operations: Vec<ServiceOperation>,
+    /// What else there is to it; `None` for most.
+    pub behaviour: Option<Box<Behaviour>>,
 }
 
 /// One of the things a service does.
@@ -194,27 +199,6 @@ pub enum Balance {
     LeastInFlight,
     /// The better of two drawn at random.
     PowerOfTwo,
-}
-
-/// A replica's waiting room.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Queue {
-    /// Places, not counting those in service; `None` is unlimited.
-    pub capacity: Option<u32>,
-    /// Who is next.
-    pub discipline: Discipline,
-}
-
-/// Who is next.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Discipline {
-    /// Longest waiting first.
-    #[default]
-    Fifo,
-    /// Shortest waiting first.
-    Lifo,
-    /// Longest waiting first, but a job whose deadline has passed is dropped instead of started.
-    DeadlineDrop,
 }
 
 /// A named policy.
@@ -270,6 +254,8 @@ pub struct CallSite {
     pub link: u32,
     /// Whether the program goes on when the call fails.
     pub optional: bool,
+    /// How important it is, 0 most; `None`: as important as the request that caused it.
+    pub priority: Option<u8>,
 }
 
 /// A disturbance on the timeline.

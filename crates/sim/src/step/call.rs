@@ -5,7 +5,7 @@ use crate::scenario::context::Context;
 use crate::scenario::effects::{KeySent, Sends};
 use crate::scenario::model::{CallSite, Caller, Edge};
 use crate::scenario::tree::At;
-use crate::scenario::written::{record, words};
+use crate::scenario::written::{Whole, record, words};
 
 record! {
     /// A call. A bare word is the service.
@@ -24,6 +24,9 @@ record! {
         key: Option<At<KeySent>>,
         /// Whether each attempt has the same body. Default: `same`. Only with a key.
         body: Option<At<Body>>,
+        /// How important it is, 0 most, to 255. Default: as important as the request that caused it; 0 for a
+        /// client.
+        priority: Option<At<Whole<0>>>,
     }
 }
 
@@ -81,6 +84,15 @@ impl Call {
             return;
         };
         let sends = self.sends(caller, context);
+        let priority = self.priority.as_ref().and_then(|written| {
+            let least = written.value.0;
+            let class = u8::try_from(least).ok();
+            if class.is_none() {
+                let message = format!("must be from 0 to 255, got {least}");
+                context.within("priority", |context| context.report(written.at, message));
+            }
+            class
+        });
         let edge = compiler.edge(Edge {
             caller,
             service,
@@ -92,6 +104,7 @@ impl Call {
                 operation,
                 link,
                 optional: self.optional,
+                priority,
             },
             sends,
             self.to.at,

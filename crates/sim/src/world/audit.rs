@@ -69,7 +69,8 @@ impl World {
                 lost,
                 ..
             } = count;
-            let turned_away = count.shed_full + count.shed_expired + count.faulted;
+            let turned_away =
+                count.shed_full + count.shed_expired + count.shed_waited + count.faulted;
             let (mut inside, mut so_far) = (0, 0);
             for (_, arrived, answered) in self.jobs_inside(i as u32) {
                 inside += u64::from(!answered);

@@ -279,8 +279,11 @@ impl World {
             }
             return None;
         }
-        let job = Job::sent(id, attempt, index, site.service, deadline, self.now);
+        let mut job = Job::sent(id, attempt, index, site.service, deadline, self.now);
         let (entry, way) = (site.entry, site.way);
+        if site.asks_for_origin {
+            (job.class, job.client) = self.origin(id, site.priority);
+        }
         let job = self.tasks.insert(Task::new(What::Job(job), entry));
         self.tasks[id].call.as_mut().expect(CALLING).job = job;
         if self.effects.is_some() {

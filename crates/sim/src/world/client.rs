@@ -33,12 +33,9 @@ pub(super) struct ClientState {
     pub(super) count: ClientCount,
 }
 
-/// How many generators a client has.
-pub(super) const STREAMS: usize = 5;
-
 impl ClientState {
     /// All its generators.
-    pub(super) fn streams(&self) -> [(Purpose, &Stream); STREAMS] {
+    pub(super) fn streams(&self) -> [(Purpose, &Stream); 5] {
         [
             (Purpose::Arrivals, &self.arrivals),
             (Purpose::Assign, &self.assign),

@@ -24,12 +24,9 @@ pub(super) struct EdgeState {
     pub(super) meter: EdgeMeter,
 }
 
-/// How many generators an edge has.
-pub(super) const STREAMS: usize = 3;
-
 impl EdgeState {
     /// All its generators.
-    pub(super) fn streams(&self) -> [(Purpose, &Stream); STREAMS] {
+    pub(super) fn streams(&self) -> [(Purpose, &Stream); 3] {
         [
             (Purpose::Jitter, &self.jitter),
             (Purpose::Link, &self.link),

@@ -51,6 +51,9 @@ pub(crate) struct Job {
     pub(super) held_ns: u64,
     /// Tasks of its that are working right now, or are branches about to begin.
     pub(super) working: u32,
+    /// How important it is, 0 most, and whose; 0 where nobody asks.
+    pub(super) class: u8,
+    pub(super) client: u32,
 }
 
 impl Job {
@@ -82,6 +85,8 @@ impl Job {
             held_since: now,
             held_ns: 0,
             working: 0,
+            class: 0,
+            client: 0,
         }
     }
 }
@@ -135,11 +140,18 @@ impl World {
                 if service.queued() > self.scenario.run.limits.queue {
                     self.stop = Some(Ended::QueueLimit);
                 }
+                if service.behaviour.is_some() {
+                    self.begins_to_wait(id);
+                }
                 None
             }
             Admission::Full => {
+                let busy = match &service.behaviour {
+                    None => FailureKind::Unavailable.into(),
+                    Some(behaviour) => behaviour.busy(),
+                };
                 self.ended(id, JobEnd::ShedFull);
-                self.refuse(id, FailureKind::Unavailable.into())
+                self.refuse(id, busy)
             }
             Admission::Expired => {
                 self.ended(id, JobEnd::ShedExpired);
@@ -180,7 +192,7 @@ impl World {
     }
 
     /// Sends an attempt home that was never let in.
-    fn refuse(&mut self, id: TaskId, failure: Failure) -> Option<Event> {
+    pub(super) fn refuse(&mut self, id: TaskId, failure: Failure) -> Option<Event> {
         self.send_home(id, Reply::Failed(failure))
     }
 
@@ -193,7 +205,7 @@ impl World {
 
     /// Takes a job out of its service, and lets the next one have its worker. `useful`: somebody waited for
     /// its answer.
-    fn leave(&mut self, id: TaskId, useful: bool) {
+    pub(super) fn leave(&mut self, id: TaskId, useful: bool) {
         let job = self.tasks[id].job_mut().expect(A_JOB);
         let (service, replica) = (job.service, job.replica);
         let wanted = self.services[service as usize].leave(self.now, job, useful);
@@ -202,6 +214,9 @@ impl World {
         }
         if wanted {
             self.soon.push_back(Event::Dispatch { service, replica });
+        }
+        if self.services[service as usize].behaviour.is_some() {
+            self.stops_working(id, service, replica);
         }
     }
 
@@ -245,15 +260,16 @@ impl World {
                 return None;
             }
             let id = place.next_waiting(state.discipline)?;
-            // One that was cancelled while it waited is gone.
+            // One that was cancelled while it waited is gone; one that was sent home may not be there yet.
             let job = self.tasks.get_mut(id).and_then(|task| task.job_mut());
+            let job = job.filter(|job| job.state == JobState::Waiting);
             let Some(job) = job else { continue };
             state.leave_queue(now, replica);
-            if state.drops(job, now) {
+            if let Some((end, failure)) = state.drops(job, now) {
                 self.soon.push_back(Event::Dispatch { service, replica });
-                self.ended(id, JobEnd::ShedExpired);
+                self.ended(id, end);
                 self.leave(id, false);
-                return self.refuse(id, FailureKind::DeadlineExceeded.into());
+                return self.refuse(id, failure);
             }
             state.start(now, job);
             break id;
@@ -294,6 +310,7 @@ impl World {
         let (service, replica) = (job.service, job.replica);
         let state = &mut self.services[service as usize];
         let wanted = state.leave(self.now, job, !job.orphan);
+        let behaves = state.behaviour.is_some();
         let mut arrives = None;
         if !job.answered {
             state.answered(self.now, job);
@@ -302,6 +319,9 @@ impl World {
         } else if !job.caller_waits {
             // Answered earlier, and that answer is no longer under way.
             self.tasks.remove(id);
+        }
+        if behaves {
+            self.stops_working(id, service, replica);
         }
         if wanted {
             if let Some(arrives) = arrives {

@@ -10,6 +10,7 @@
 //! wait its turn.
 
 mod audit;
+mod behaviour;
 mod call;
 mod client;
 mod edge;
@@ -37,6 +38,7 @@ use crate::metrics::{Counts, EdgeCount, Ended, Log, Outcome, Recorder, WindowSta
 use crate::queue::{EventQueue, Lane, Rank};
 use crate::scenario::model::{Caller, Scenario};
 
+pub(crate) use behaviour::Tick;
 use client::ClientState;
 use edge::EdgeState;
 use effects::EffectsState;
@@ -291,6 +293,8 @@ impl World {
                 Event::Answer(job) => self.on_answer(job),
                 Event::Cancel(job) => self.on_cancel(job),
                 Event::Dispatch { service, replica } => self.dispatch(service, replica),
+                Event::WaitedEnough(job) => self.on_waited_enough(job),
+                Event::Tick(tick) => self.on_tick(tick),
                 Event::Rare(rare) => self.handle_rare(rare),
             };
             match next {

@@ -3,6 +3,7 @@
 use seawall::{Failure, FailureKind, Time};
 
 use super::TaskId;
+use super::behaviour::{BehaviourState, Line};
 use super::job::{Job, JobState};
 use super::replica::Replica;
 use crate::metrics::{JobEnd, Level, ServiceGauge, ServiceMeter};
@@ -43,10 +44,9 @@ pub(super) struct ServiceState {
     workers: Level,
     unlimited: bool,
     pub(super) meter: ServiceMeter,
+    /// What else there is to it.
+    pub(super) behaviour: Option<Box<BehaviourState>>,
 }
-
-/// How many generators a service has.
-pub(super) const STREAMS: usize = 5;
 
 impl ServiceState {
     /// What its waiting rooms take.
@@ -55,20 +55,25 @@ impl ServiceState {
         self.replicas.iter().map(ids).sum::<usize>() * size_of::<TaskId>()
     }
 
-    /// All its generators.
-    pub(super) fn streams(&self) -> [(Purpose, &Stream); STREAMS] {
-        [
+    /// All its generators, without those of its replicas.
+    pub(super) fn streams(&self) -> impl Iterator<Item = (Purpose, &Stream)> {
+        let own = [
             (Purpose::Work, &self.work),
             (Purpose::Delay, &self.delay),
             (Purpose::Choose, &self.choose),
             (Purpose::Balance, &self.assign),
             (Purpose::Fault, &self.fault),
-        ]
+        ];
+        own.into_iter()
+            .chain(self.behaviour.iter().flat_map(|b| b.streams()))
     }
 
     pub(super) fn new(service: &Service, seed: u64) -> Self {
         let stream = |purpose| Stream::new(seed, purpose, &service.name);
-        let replica = Replica::new(service.concurrency);
+        let replica = |n| Replica {
+            line: Line::new(service.queue.discipline, seed, &service.name, n),
+            ..Replica::new(service.concurrency)
+        };
         let mut workers = Level::default();
         let each = service.concurrency.unwrap_or(0);
         workers.set(Time::ZERO, u64::from(each) * u64::from(service.replicas));
@@ -78,7 +83,7 @@ impl ServiceState {
             places: service.queue.capacity.unwrap_or(u32::MAX),
             holds_worker: service.holds_worker,
             honours_cancellation: service.honours_cancellation,
-            replicas: vec![replica; service.replicas as usize],
+            replicas: (0..service.replicas).map(replica).collect(),
             next_replica: 0,
             work: stream(Purpose::Work),
             delay: stream(Purpose::Delay),
@@ -98,6 +103,7 @@ impl ServiceState {
             workers,
             unlimited: service.concurrency.is_none(),
             meter: ServiceMeter::new(),
+            behaviour: BehaviourState::new(service, seed),
         }
     }
 
@@ -188,7 +194,7 @@ impl ServiceState {
     #[inline]
     pub(super) fn admit(&mut self, now: Time, id: TaskId, job: &mut Job) -> Admission {
         job.replica = self.pick();
-        if self.drops(job, now) {
+        if self.expired(job, now) {
             return Admission::Expired;
         }
         let place = &mut self.replicas[job.replica as usize];
@@ -196,8 +202,7 @@ impl ServiceState {
         let admission = if idle && place.busy < place.workers {
             Admission::Starts
         } else if place.waiting_live < self.places {
-            place.waiting.push_back(id);
-            place.waiting_live += 1;
+            place.wait(id, job);
             job.state = JobState::Waiting;
             self.queued.rise(now);
             self.queued_max = self.queued_max.max(self.queued.count());
@@ -272,10 +277,20 @@ impl ServiceState {
         !self.holds_worker && job.working == 0 && self.give_worker(now, job)
     }
 
-    /// Whether a job whose turn it is is dropped instead.
+    /// Whether the service sees that a job comes too late.
     #[inline]
-    pub(super) fn drops(&self, job: &Job, now: Time) -> bool {
+    fn expired(&self, job: &Job, now: Time) -> bool {
         self.discipline == Discipline::DeadlineDrop && job.deadline.is_some_and(|d| d <= now)
+    }
+
+    /// How a job whose turn it is ends if it is dropped instead, and what its caller is told.
+    #[inline]
+    pub(super) fn drops(&mut self, job: &Job, now: Time) -> Option<(JobEnd, Failure)> {
+        if self.expired(job, now) {
+            return Some((JobEnd::ShedExpired, FailureKind::DeadlineExceeded.into()));
+        }
+        let behaviour = self.behaviour.as_mut()?;
+        (behaviour.sheds(job, now)).then(|| (JobEnd::ShedWaited, behaviour.busy()))
     }
 
     /// A job waits no longer.
@@ -318,6 +333,7 @@ impl ServiceState {
             JobEnd::Failed => count.failed += 1,
             JobEnd::ShedFull => count.shed_full += 1,
             JobEnd::ShedExpired => count.shed_expired += 1,
+            JobEnd::ShedWaited => count.shed_waited += 1,
             JobEnd::Faulted => count.faulted += 1,
             JobEnd::Cancelled => count.cancelled += 1,
             JobEnd::Lost => count.lost += 1,

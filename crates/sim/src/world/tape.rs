@@ -4,7 +4,7 @@
 //! recorded while a world runs: after each instant the tape compares every stream with its copy from before and
 //! draws from the copy until it has caught up. A run that nobody asks for a tape of therefore pays nothing.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use seawall::{Entropy as _, Time};
@@ -28,13 +28,42 @@ pub struct Draw {
     pub value: u64,
 }
 
+/// Whose generator it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Owner {
+    Client(u32),
+    Service(u32),
+    /// A copy of a service.
+    Replica(u32, u32),
+    Edge(u32),
+}
+
+impl Owner {
+    /// The name that its streams are made from.
+    fn name(self, scenario: &Scenario) -> String {
+        match self {
+            Owner::Client(i) => scenario.clients[i as usize].name.clone(),
+            Owner::Service(i) => scenario.services[i as usize].name.clone(),
+            Owner::Replica(i, replica) => {
+                format!("{}#{replica}", scenario.services[i as usize].name)
+            }
+            Owner::Edge(i) => scenario.edge_stream_name(i as usize),
+        }
+    }
+}
+
+/// A stream as it was after the last instant.
+#[derive(Debug)]
+struct Followed {
+    name: Arc<str>,
+    stream: Stream,
+}
+
 /// The draws of one run, in order. The world runs as far as the tape is read.
 #[derive(Debug)]
 pub struct Tape {
     world: World,
-    names: Vec<Arc<str>>,
-    /// Every stream as it was after the last instant.
-    before: Vec<Stream>,
+    followed: BTreeMap<(Owner, Purpose), Followed>,
     pending: VecDeque<Draw>,
     number: u64,
     /// Whether the world has come to its end.
@@ -45,16 +74,9 @@ impl Tape {
     /// The tape of `scenario` with `seed`.
     #[must_use]
     pub fn new(scenario: &Arc<Scenario>, seed: u64) -> Tape {
-        let world = World::new(Arc::clone(scenario), seed);
-        let names = names(scenario);
-        let fresh = |((purpose, _), name): ((Purpose, &Stream), &Arc<str>)| {
-            Stream::new(seed, purpose, name)
-        };
-        let before = world.streams().zip(&names).map(fresh).collect();
         let mut tape = Tape {
-            world,
-            names,
-            before,
+            world: World::new(Arc::clone(scenario), seed),
+            followed: BTreeMap::new(),
             pending: VecDeque::new(),
             number: 0,
             over: false,
@@ -66,17 +88,29 @@ impl Tape {
 
     /// Puts what was drawn since the last time on the tape.
     fn catch_up(&mut self) {
-        let streams = self.world.streams().zip(&self.names);
-        for ((now, name), before) in streams.zip(&mut self.before) {
-            let (purpose, now) = now;
-            while before != now {
-                self.number += 1;
-                self.pending.push_back(Draw {
-                    number: self.number,
-                    at: self.world.now,
+        let Tape {
+            world,
+            followed,
+            pending,
+            number,
+            ..
+        } = self;
+        for (owner, purpose, now) in world.streams() {
+            // One that was not there before is followed from its seed on.
+            let before = followed.entry((owner, purpose)).or_insert_with(|| {
+                let name = owner.name(&world.scenario);
+                let stream = Stream::new(world.seed, purpose, &name);
+                let name = name.into();
+                Followed { name, stream }
+            });
+            while before.stream != *now {
+                *number += 1;
+                pending.push_back(Draw {
+                    number: *number,
+                    at: world.now,
                     purpose,
-                    of: Arc::clone(name),
-                    value: before.next_u64(),
+                    of: Arc::clone(&before.name),
+                    value: before.stream.next_u64(),
                 });
             }
         }
@@ -96,25 +130,28 @@ impl Iterator for Tape {
     }
 }
 
-/// Names in the order of [`World::streams`].
-fn names(scenario: &Scenario) -> Vec<Arc<str>> {
-    let repeated = |name: &str, times: usize| vec![Arc::<str>::from(name); times];
-    let clients = scenario.clients.iter();
-    let services = scenario.services.iter();
-    let edges = (0..scenario.edges.len()).map(|edge| scenario.edge_stream_name(edge));
-    clients
-        .flat_map(|client| repeated(&client.name, super::client::STREAMS))
-        .chain(services.flat_map(|service| repeated(&service.name, super::service::STREAMS)))
-        .chain(edges.flat_map(|name| repeated(&name, super::edge::STREAMS)))
-        .collect()
-}
-
 impl World {
-    /// Every generator there is, with what it is drawn for, in an order that the scenario alone decides.
-    fn streams(&self) -> impl Iterator<Item = (Purpose, &Stream)> {
-        (self.clients.iter().flat_map(|client| client.streams()))
-            .chain(self.services.iter().flat_map(|service| service.streams()))
-            .chain(self.edges.iter().flat_map(|edge| edge.streams()))
+    /// Every generator there is.
+    fn streams(&self) -> impl Iterator<Item = (Owner, Purpose, &Stream)> {
+        let clients = (0u32..).zip(&self.clients).flat_map(|(i, client)| {
+            let streams = client.streams().into_iter();
+            streams.map(move |(purpose, stream)| (Owner::Client(i), purpose, stream))
+        });
+        let services = (0u32..).zip(&self.services).flat_map(|(i, service)| {
+            let own = (service.streams()).map(move |(p, stream)| (Owner::Service(i), p, stream));
+            let replicas = (0u32..)
+                .zip(&service.replicas)
+                .flat_map(move |(n, replica)| {
+                    let streams = replica.streams();
+                    streams.map(move |(purpose, stream)| (Owner::Replica(i, n), purpose, stream))
+                });
+            own.chain(replicas)
+        });
+        let edges = (0u32..).zip(&self.edges).flat_map(|(i, edge)| {
+            let streams = edge.streams().into_iter();
+            streams.map(move |(purpose, stream)| (Owner::Edge(i), purpose, stream))
+        });
+        clients.chain(services).chain(edges)
     }
 
     /// The instant of what comes next; [`Time::MAX`] when nothing does.

@@ -279,6 +279,10 @@ impl World {
         }
         job.working += 1;
         let span = self.scenario.code.laws[law as usize].sample(&mut service.work);
+        if service.behaviour.is_some() {
+            self.begin_work(id, root, span);
+            return None;
+        }
         let event = Event::Worked(id);
         match self.law_lanes[law as usize] {
             Some(lane) if service.slow == 1.0 => self.queue.push_lane(lane, self.now, event),

@@ -64,6 +64,7 @@ fn one_service(arrivals: Arrivals, work: Law, spec: Spec) -> Scenario {
                 semantics: Operation::default(),
                 entry: Pc(2),
             }],
+            behaviour: None,
         }],
         policies: vec![Policy {
             name: "p".into(),
@@ -85,6 +86,7 @@ fn one_service(arrivals: Arrivals, work: Law, spec: Spec) -> Scenario {
             operation: 0,
             link: 0,
             optional: false,
+            priority: None,
         }],
         code: Code {
             instrs: vec![Instr::Call(0), Instr::End, Instr::Work(0), Instr::End],
@@ -391,12 +393,14 @@ fn with_gateway(holds_worker: bool) -> Scenario {
             operation: 0,
             link: 0,
             optional: false,
+            priority: None,
         },
         CallSite {
             edge: 1,
             operation: 0,
             link: 0,
             optional: false,
+            priority: None,
         },
     ];
     world.code.instrs.extend([Instr::Call(1), Instr::End]);

@@ -9,9 +9,11 @@ mod guard;
 mod idempotency;
 pub(crate) mod law;
 pub(crate) mod link;
+mod queue;
 pub(crate) mod run;
 mod script;
 pub(crate) mod service;
+mod serving;
 
 use super::tree::At;
 use super::written::{Table, Tried, record};

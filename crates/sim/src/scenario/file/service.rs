@@ -5,9 +5,11 @@ use seawall::Operation;
 use super::guard::{Guard, Guards};
 use super::idempotency::IdempotencyFile;
 use super::law::LawFile;
+use super::queue::QueueFile;
 use super::script::ScriptFile;
+use super::serving::{ContentionFile, ServeFile};
 use crate::scenario::context::Context;
-use crate::scenario::model::{Balance, Caller, Discipline, Queue, Service, ServiceOperation};
+use crate::scenario::model::{Balance, Caller, Service, ServiceOperation};
 use crate::scenario::tree::{At, Position};
 use crate::scenario::written::{Kinds, Limit, Table, Tried, Whole, record, words};
 use crate::step::{Block, Compiler, Step};
@@ -24,6 +26,10 @@ record! {
         concurrency: Limit<1> = "unlimited",
         /// The waiting room of each replica.
         queue: QueueFile,
+        /// How the jobs at work on one replica share it.
+        serve: ServeFile = "workers",
+        /// How jobs at work on one replica slow each other down. Without: not at all.
+        contention: Option<At<ContentionFile>>,
         /// Whether a job keeps its worker while it waits for a call or a delay.
         holds_worker: bool = true,
         /// Whether a job ends when its caller has left.
@@ -46,16 +52,6 @@ record! {
         /// What it does for requests that name one. Without `work` or `program`, the first also serves
         /// those that name none.
         operations: Table<OperationFile>,
-    }
-}
-
-record! {
-    /// The waiting room of a replica. A bare number is its capacity.
-    pub(crate) struct QueueFile [capacity] {
-        /// Places, not counting those in service; an attempt that finds none is refused at once.
-        capacity: Limit<0> = "unlimited",
-        /// Who is next.
-        discipline: Discipline = "fifo",
     }
 }
 
@@ -90,16 +86,6 @@ words! {
         "random" => Balance::Random, "Uniformly at random.";
         "least_in_flight" => Balance::LeastInFlight, "The one with the fewest jobs; ties go to the first.";
         "power_of_two" => Balance::PowerOfTwo, "The better of two drawn at random.";
-    }
-}
-
-words! {
-    /// Who is next.
-    Discipline, "Discipline" {
-        "fifo" => Discipline::Fifo, "Longest waiting first.";
-        "lifo" => Discipline::Lifo, "Shortest waiting first.";
-        "deadline_drop" => Discipline::DeadlineDrop,
-            "Longest waiting first, but a job whose deadline has passed is dropped instead of started.";
     }
 }
 
@@ -176,13 +162,11 @@ impl ServiceFile {
             replicas: self.replicas.0,
             balance: self.balance,
             concurrency: self.concurrency.0,
-            queue: Queue {
-                capacity: self.queue.capacity.0,
-                discipline: self.queue.discipline,
-            },
+            queue: self.queue.mean(),
             holds_worker: self.holds_worker,
             honours_cancellation: self.honours_cancellation,
             operations,
+            behaviour: self.behaviour(context),
         }
     }
 
