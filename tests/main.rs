@@ -8,6 +8,7 @@ mod determinism;
 mod docs;
 mod gallery;
 mod labs;
+mod pages;
 mod program;
 mod sweep;
 mod theory;
