@@ -50,9 +50,11 @@ pub fn fault(scenario: &Scenario, fault: &Fault) -> String {
             service: s,
             share,
             failure,
+            replica,
         } => {
             let (name, kind) = (service(s), failure.kind.name());
-            format!("{name} answers {} {kind}", number::share(*share))
+            let only = replica.map_or(String::new(), |n| format!(" replica {n}"));
+            format!("{name}{only} answers {} {kind}", number::share(*share))
         }
         FaultKind::LoseCapacity { service: s, share } => {
             format!(

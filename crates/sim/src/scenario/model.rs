@@ -294,6 +294,8 @@ pub enum FaultKind {
         share: f64,
         /// What they get.
         failure: Failure,
+        /// The only replica concerned; `None`: all.
+        replica: Option<u32>,
     },
     /// A share of the workers of each replica is gone (rounded to whole workers, running work ends first).
     LoseCapacity {

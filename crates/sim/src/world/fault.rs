@@ -53,7 +53,8 @@ impl World {
                         service,
                         share,
                         failure,
-                    } if *service == target => Some((*share, *failure)),
+                        replica,
+                    } if *service == target => Some((*share, *failure, *replica)),
                     _ => None,
                 });
                 self.services[target as usize].errors = errors.collect();

@@ -28,7 +28,7 @@ pub(super) struct ServiceState {
     /// How many times longer work takes than drawn.
     pub(super) slow: f64,
     /// Share of attempts failed by faults, and how.
-    pub(super) errors: Vec<(f64, Failure)>,
+    pub(super) errors: Vec<(f64, Failure, Option<u32>)>,
     pub(super) out: bool,
     pub(super) refusing: bool,
     queued: Level,
@@ -126,6 +126,50 @@ impl ServiceState {
         }
     }
 
+    /// Sees that a job has a replica.
+    #[inline]
+    fn choose(&mut self, job: &mut Job) {
+        if !job.chosen {
+            job.replica = self.pick();
+            job.chosen = true;
+        }
+    }
+
+    /// A replica for a caller that passes over some of them; if it would pass over all, any.
+    #[cold]
+    pub(super) fn pick_passing_over(&mut self, admits: impl Fn(u32) -> bool) -> u32 {
+        let n = self.replicas.len() as u32;
+        let fit = (0..n).filter(|&replica| admits(replica)).count() as u32;
+        if fit == 0 || fit == n {
+            return self.pick();
+        }
+        let load = |replica: u32| self.replicas[replica as usize].inside;
+        let mut fitting = (0..n).filter(|&replica| admits(replica));
+        match self.balance {
+            Balance::RoundRobin => loop {
+                let pick = self.pick();
+                if admits(pick) {
+                    return pick;
+                }
+            },
+            Balance::LeastInFlight => fitting.min_by_key(|&replica| load(replica)).unwrap_or(0),
+            Balance::Random => {
+                let nth = self.assign.below(u64::from(fit)) as usize;
+                fitting.nth(nth).unwrap_or(0)
+            }
+            Balance::PowerOfTwo => {
+                let a = self.assign.below(u64::from(fit)) as u32;
+                let b = match fit {
+                    1 => a,
+                    _ => (a + 1 + self.assign.below(u64::from(fit - 1)) as u32) % fit,
+                };
+                let one = fitting.clone().nth(a as usize).unwrap_or(0);
+                let other = fitting.nth(b as usize).unwrap_or(0);
+                if load(other) < load(one) { other } else { one }
+            }
+        }
+    }
+
     pub(super) fn queued(&self) -> u64 {
         self.queued.count()
     }
@@ -140,24 +184,29 @@ impl ServiceState {
 
     /// What active faults do to a job that arrives; `None`: nothing.
     #[inline]
-    pub(super) fn disturbance(&mut self) -> Option<Disturbance> {
+    pub(super) fn disturbance(&mut self, job: &mut Job) -> Option<Disturbance> {
         if self.out {
             return Some(Disturbance::Vanishes);
         }
         if self.refusing {
             return Some(Disturbance::Fails(FailureKind::ConnectRefused.into()));
         }
+        if self.errors.iter().any(|(_, _, replica)| replica.is_some()) {
+            self.choose(job);
+        }
         let fault = &mut self.fault;
         let mut errors = self.errors.iter();
         errors
-            .find(|(share, _)| fault.bernoulli(*share))
-            .map(|&(_, failure)| Disturbance::Fails(failure))
+            .find(|(share, _, only)| {
+                only.is_none_or(|only| only == job.replica) && fault.bernoulli(*share)
+            })
+            .map(|&(_, failure, _)| Disturbance::Fails(failure))
     }
 
     /// Finds a replica for a job that arrives, and lets it in unless there is no place left.
     #[inline]
     pub(super) fn admit(&mut self, now: Time, id: TaskId, job: &mut Job) -> Admission {
-        job.replica = self.pick();
+        self.choose(job);
         if self.drops(job, now) {
             return Admission::Expired;
         }

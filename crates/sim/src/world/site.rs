@@ -53,7 +53,10 @@ impl Site {
             link: site.link,
             first_engine,
             entry: operation.entry,
-            semantics: operation.semantics,
+            semantics: Operation {
+                group: u64::from(site.operation),
+                ..operation.semantics
+            },
             optional: site.optional,
             way: match link.delay {
                 Law::Constant(Span::ZERO) => Way::Instant,

@@ -207,6 +207,7 @@ fn failed_attempts_are_counted_by_kind_and_by_phase() {
                 phase: Phase::Tls,
                 ..FailureKind::Internal.into()
             },
+            replica: None,
         },
     });
     world.links[0].lose_response = 0.5;
