@@ -31,6 +31,10 @@ pub(crate) struct Job {
     pub(super) site: u32,
     pub(super) service: u32,
     pub(super) replica: u32,
+    /// Whether its caller chose the replica.
+    pub(super) chosen: bool,
+    /// The client for whose iteration it is done.
+    pub(super) tenant: u32,
     /// The deadline sent along.
     pub(super) deadline: Option<Time>,
     pub(super) arrived: Time,
@@ -72,6 +76,8 @@ impl Job {
             site,
             service,
             replica: 0,
+            chosen: false,
+            tenant: 0,
             deadline,
             arrived: now,
             started: Time::MAX,
@@ -111,7 +117,7 @@ impl World {
             self.tasks.remove(id);
             return None;
         }
-        match service.disturbance() {
+        match service.disturbance(job) {
             None => {}
             Some(Disturbance::Vanishes) => {
                 self.ended(id, JobEnd::Lost);

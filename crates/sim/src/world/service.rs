@@ -10,6 +10,17 @@ use crate::metrics::{JobEnd, Level, ServiceGauge, ServiceMeter};
 use crate::rng::{Purpose, Stream};
 use crate::scenario::model::{Balance, Discipline, Service};
 
+/// A share of the attempts that a fault fails.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Errors {
+    pub(super) share: f64,
+    pub(super) failure: Failure,
+    /// Whether only after the program has run.
+    pub(super) after_program: bool,
+    /// The only replica concerned.
+    pub(super) only: Option<u32>,
+}
+
 /// A service while it runs.
 #[derive(Clone, Debug)]
 pub(super) struct ServiceState {
@@ -28,8 +39,7 @@ pub(super) struct ServiceState {
     fault: Stream,
     /// How many times longer work takes than drawn.
     pub(super) slow: f64,
-    /// Share of attempts failed by faults, how, and whether only after the program has run.
-    pub(super) errors: Vec<(f64, Failure, bool)>,
+    pub(super) errors: Vec<Errors>,
     pub(super) out: bool,
     pub(super) refusing: bool,
     /// Whether any of its answers are scripted.
@@ -159,6 +169,50 @@ impl ServiceState {
         self.scripted = true;
     }
 
+    /// Sees that a job has a replica.
+    #[inline]
+    fn choose(&mut self, job: &mut Job) {
+        if !job.chosen {
+            job.replica = self.pick();
+            job.chosen = true;
+        }
+    }
+
+    /// A replica for a caller that passes over some of them; if it would pass over all, any.
+    #[cold]
+    pub(super) fn pick_passing_over(&mut self, admits: impl Fn(u32) -> bool) -> u32 {
+        let n = self.replicas.len() as u32;
+        let fit = (0..n).filter(|&replica| admits(replica)).count() as u32;
+        if fit == 0 || fit == n {
+            return self.pick();
+        }
+        let load = |replica: u32| self.replicas[replica as usize].inside;
+        let mut fitting = (0..n).filter(|&replica| admits(replica));
+        match self.balance {
+            Balance::RoundRobin => loop {
+                let pick = self.pick();
+                if admits(pick) {
+                    return pick;
+                }
+            },
+            Balance::LeastInFlight => fitting.min_by_key(|&replica| load(replica)).unwrap_or(0),
+            Balance::Random => {
+                let nth = self.assign.below(u64::from(fit)) as usize;
+                fitting.nth(nth).unwrap_or(0)
+            }
+            Balance::PowerOfTwo => {
+                let a = self.assign.below(u64::from(fit)) as u32;
+                let b = match fit {
+                    1 => a,
+                    _ => (a + 1 + self.assign.below(u64::from(fit - 1)) as u32) % fit,
+                };
+                let one = fitting.clone().nth(a as usize).unwrap_or(0);
+                let other = fitting.nth(b as usize).unwrap_or(0);
+                if load(other) < load(one) { other } else { one }
+            }
+        }
+    }
+
     pub(super) fn queued(&self) -> u64 {
         self.queued.count()
     }
@@ -173,18 +227,23 @@ impl ServiceState {
 
     /// What active faults do to a job that arrives; `None`: nothing.
     #[inline]
-    pub(super) fn disturbance(&mut self) -> Option<Disturbance> {
+    pub(super) fn disturbance(&mut self, job: &mut Job) -> Option<Disturbance> {
         if self.out {
             return Some(Disturbance::Vanishes);
         }
         if self.refusing {
             return Some(Disturbance::Fails(FailureKind::ConnectRefused.into()));
         }
+        if self.errors.iter().any(|errors| errors.only.is_some()) {
+            self.choose(job);
+        }
         let fault = &mut self.fault;
-        let mut errors = self.errors.iter();
-        match errors.find(|(share, ..)| fault.bernoulli(*share)) {
-            Some(&(_, failure, false)) => Some(Disturbance::Fails(failure)),
-            Some(&(_, failure, true)) => Some(Disturbance::FailsAfter(failure)),
+        let hits = |errors: &&Errors| {
+            errors.only.is_none_or(|only| only == job.replica) && fault.bernoulli(errors.share)
+        };
+        match self.errors.iter().find(hits) {
+            Some(errors) if errors.after_program => Some(Disturbance::FailsAfter(errors.failure)),
+            Some(errors) => Some(Disturbance::Fails(errors.failure)),
             None if self.scripted => Some(Disturbance::Scripted),
             None => None,
         }
@@ -193,7 +252,7 @@ impl ServiceState {
     /// Finds a replica for a job that arrives, and lets it in unless there is no place left.
     #[inline]
     pub(super) fn admit(&mut self, now: Time, id: TaskId, job: &mut Job) -> Admission {
-        job.replica = self.pick();
+        self.choose(job);
         if self.expired(job, now) {
             return Admission::Expired;
         }

@@ -56,7 +56,10 @@ impl Site {
             link: site.link,
             first_engine,
             entry: operation.entry,
-            semantics: operation.semantics,
+            semantics: Operation {
+                group: u64::from(site.operation),
+                ..operation.semantics
+            },
             optional: site.optional,
             priority: site.priority,
             asks_for_origin: scenario.services.iter().any(Service::asks_for_origin),

@@ -179,6 +179,7 @@ impl ServiceFile {
             retryable: own(|operation| operation.retryable).unwrap_or(self.retryable),
             idempotent: own(|operation| operation.idempotent).unwrap_or(self.idempotent),
             retry_only: retry_only.map(|kinds| kinds.0),
+            ..Operation::default()
         }
     }
 }
