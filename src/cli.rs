@@ -3,6 +3,7 @@
 pub mod compare;
 pub mod draws;
 pub mod sweep;
+pub mod trace;
 pub mod validate;
 
 use std::path::PathBuf;
@@ -64,6 +65,9 @@ pub enum Command {
     /// Run reference cases whose answers are known from elsewhere, and compare
     #[command(after_long_help = validate::EXAMPLES)]
     Validate(validate::Validate),
+    /// Show one logical call as a tree: attempts, waits, queues and the calls below
+    #[command(after_long_help = trace::EXAMPLES)]
+    Trace(trace::Trace),
     /// Print every random number of a run, or the first that differs from an earlier tape
     #[command(after_long_help = draws::EXAMPLES)]
     Draws(draws::Draws),

@@ -13,3 +13,4 @@ mod program;
 mod sweep;
 mod theory;
 mod tidy;
+mod trace;

@@ -12,6 +12,7 @@ pub mod rng;
 pub mod scenario;
 pub mod step;
 pub mod text;
+pub mod trace;
 pub mod verdict;
 mod world;
 

@@ -12,7 +12,7 @@ mod tally;
 pub use effect::{EffectCount, KeyCount};
 pub use ledger::{By, Entry, Known, Mark, Next, Response};
 pub(crate) use level::Level;
-pub use log::{CallRecord, Exchange, JobEnd, JobRecord, Log, Said};
+pub use log::{AttemptLink, CallLink, CallRecord, Exchange, JobEnd, JobRecord, Log, Said};
 pub(crate) use meter::{EdgeMeter, ServiceMeter};
 pub use outcome::{
     ClientCount, Counts, EdgeCount, EdgeGauge, EdgeLatency, Ended, KINDS, Outcome, STOPS,

@@ -14,7 +14,7 @@ use super::task::{Task, What};
 use super::{TaskId, World};
 use crate::arena::Id;
 use crate::event::Event;
-use crate::metrics::{CallRecord, Exchange, Log, Said};
+use crate::metrics::{AttemptLink, CallLink, CallRecord, Exchange, Log, Said};
 use crate::queue::Rank;
 use crate::scenario::model::failure_of_failed_call;
 
@@ -124,6 +124,9 @@ impl World {
         };
         let edge = &self.edges[site.edge as usize];
         call.log(&mut self.recorder.log, self.now, edge, begin);
+        if self.recorder.log.is_some() {
+            self.link_call(root, index, engine);
+        }
         self.tasks[id].call = Some(call);
         if self.effects.is_some() {
             self.intend(id, root, index, engine);
@@ -133,6 +136,21 @@ impl World {
             self.more_calls_than_ever();
         }
         Some(Event::Poll(id))
+    }
+
+    /// Writes down where the call that has just begun was made.
+    #[cold]
+    fn link_call(&mut self, root: TaskId, site: u32, engine: u32) {
+        let within = self.tasks[root].job().map(|_| root.bits());
+        let breaker = self.engines[engine as usize].breaker_state(self.now);
+        if let Some(log) = &mut self.recorder.log {
+            log.calls_made.push(CallLink {
+                exchange: log.exchanges.len() - 1,
+                site,
+                within,
+                breaker,
+            });
+        }
     }
 
     /// Does everything the engine of a task's call asks for.
@@ -303,6 +321,14 @@ impl World {
             (job.class, job.client) = self.origin(id, site.priority);
         }
         let job = self.tasks.insert(Task::new(What::Job(job), entry));
+        if let Some(log) = &mut self.recorder.log {
+            log.attempts_sent.push(AttemptLink {
+                exchange: log.exchanges.len(),
+                call: CallKey(id.bits()),
+                attempt,
+                job: job.bits(),
+            });
+        }
         self.tasks[id].call.as_mut().expect(CALLING).job = job;
         if self.effects.is_some() {
             self.send_intent(id, Some(job), attempt, index);

@@ -184,6 +184,7 @@ impl World {
         let job = self.tasks[id].job().expect(A_JOB);
         if let Some(log) = &mut self.recorder.log {
             log.jobs.push(JobRecord {
+                job: id.bits(),
                 service: job.service,
                 replica: job.replica,
                 edge: self.sites[job.site as usize].edge,

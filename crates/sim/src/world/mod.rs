@@ -184,6 +184,12 @@ impl World {
         self
     }
 
+    /// What has been logged so far, if anybody asked.
+    #[must_use]
+    pub fn log(&self) -> Option<&Log> {
+        self.recorder.log.as_ref()
+    }
+
     /// Everything whose instant is known from the start.
     fn schedule_the_known(&mut self) {
         let scenario = Arc::clone(&self.scenario);
