@@ -108,10 +108,8 @@ fn keys(definition: &Value) -> Vec<(String, Option<String>)> {
 
 /// Whether a cell names the key, by itself or below others.
 fn names(cell: &str, key: &str) -> bool {
-    let quoted = cell.split('`').skip(1).step_by(2);
-    quoted
-        .into_iter()
-        .any(|name| name.rsplit('.').next() == Some(key))
+    let mut quoted = cell.split('`').skip(1).step_by(2);
+    quoted.any(|name| name.rsplit('.').next() == Some(key))
 }
 
 /// Whether a cell has the value as a word of its own.
