@@ -7,6 +7,7 @@ mod cli;
 mod compare;
 mod docs;
 mod gallery;
+mod incidents;
 mod program;
 mod sweep;
 mod theory;
