@@ -31,9 +31,7 @@ pub fn all(folder: Folder) -> impl Iterator<Item = (&'static str, &'static str, 
     FILES.iter().filter_map(move |&(path, text)| {
         let file = path.strip_prefix(folder.name())?.strip_prefix('/')?;
         let (name, suffix) = file.rsplit_once('.')?;
-        SCENARIOS
-            .contains(&suffix)
-            .then_some((name, path, text))
+        SCENARIOS.contains(&suffix).then_some((name, path, text))
     })
 }
 

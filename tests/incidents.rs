@@ -29,12 +29,7 @@ impl Ran {
     fn checked(&self) -> Vec<(&str, Checked)> {
         let promises = self.scenario.expect.iter();
         promises
-            .map(|p| {
-                (
-                    p.text.as_str(),
-                    evaluate(p, &self.scenario, &self.outcome),
-                )
-            })
+            .map(|p| (p.text.as_str(), evaluate(p, &self.scenario, &self.outcome)))
             .collect()
     }
 
@@ -54,7 +49,10 @@ impl Ran {
         };
         let scenario = sim::scenario::load(&source, &[], &mut fetch);
         let scenario = scenario.unwrap_or_else(|problems| {
-            panic!("{} with what {} promises:\n{problems}", self.name, other.name)
+            panic!(
+                "{} with what {} promises:\n{problems}",
+                self.name, other.name
+            )
         });
         let promises = scenario.expect.iter();
         promises
@@ -99,7 +97,10 @@ fn pairs() -> Vec<(&'static Ran, &'static Ran)> {
     sick.map(|ran| {
         let well = format!("{}{FIXED}", ran.name);
         let well = RAN.get(well.as_str());
-        (ran, well.unwrap_or_else(|| panic!("{} has no remedy", ran.name)))
+        (
+            ran,
+            well.unwrap_or_else(|| panic!("{} has no remedy", ran.name)),
+        )
     })
     .collect()
 }
@@ -149,8 +150,16 @@ fn every_incident_names_its_source_what_is_ours_and_the_key_that_decides() {
         }
         let file = sick.name.trim_start_matches("incidents/");
         let back = format!("{file}.yaml.");
-        assert!(well.text.contains(&back), "{} does not name {back}", well.name);
-        assert!(well.text.contains("\n# The key that decides: "), "{}", well.name);
+        assert!(
+            well.text.contains(&back),
+            "{} does not name {back}",
+            well.name
+        );
+        assert!(
+            well.text.contains("\n# The key that decides: "),
+            "{}",
+            well.name
+        );
     }
 }
 
@@ -196,8 +205,9 @@ fn words(line: &str) -> Vec<String> {
 
 #[test]
 fn the_page_on_incidents_shows_what_the_runs_show() {
-    let mut figures =
-        String::from("| model | promise | as it was | promise | with the remedy |\n|---|---|---|---|---|\n");
+    let mut figures = String::from(
+        "| model | promise | as it was | promise | with the remedy |\n|---|---|---|---|---|\n",
+    );
     for (sick, well) in pairs() {
         let (sick_checked, well_checked) = (sick.checked(), well.checked());
         for i in 0..sick_checked.len().max(well_checked.len()) {
