@@ -22,8 +22,8 @@ impl Sense {
             "success_rate" | "goodput_per_s" | "calls_ok" | "iterations_ok" => Sense::High,
             "calls_failed" | "iterations_failed" | "calls_open" | "retries" | "retry_share"
             | "attempts_failed" | "attempts_per_call" | "amplification" | "failed"
-            | "shed_full" | "shed_expired" | "lost" | "late" | "wasted_share" | "queue_mean"
-            | "queue_max" | "waited_share" | "recovery_time_s" => Sense::Low,
+            | "shed_full" | "shed_expired" | "shed_waited" | "lost" | "late" | "wasted_share"
+            | "queue_mean" | "queue_max" | "waited_share" | "recovery_time_s" => Sense::Low,
             "calls"
             | "calls_per_s"
             | "attempts"
@@ -45,6 +45,12 @@ impl Sense {
             | "cancelled"
             | "utilisation"
             | "inside_mean" => Sense::Neutral,
+            "effects_duplicate" | "effects_lost" | "effects_unknown" | "effects_hidden"
+            | "effects_half_done" | "keys_conflicts" => Sense::Low,
+            "effects_committed" | "effects_skipped" | "keys_without" | "keys_new"
+            | "keys_replayed" | "keys_in_progress" | "keys_polls" | "keys_taken_over" => {
+                Sense::Neutral
+            }
             _ if name.ends_with("_ms") => Sense::Low,
             _ if ["stopped_", "calls_failed_", "attempts_failed_"]
                 .iter()

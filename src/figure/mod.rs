@@ -6,12 +6,14 @@
 
 pub mod calls;
 pub mod column;
+pub mod effect;
 pub mod run;
 pub mod service;
 
 use std::sync::LazyLock;
 
-use sim::metrics::{Outcome, Window};
+use sim::metrics::{EffectCount, KeyCount, Outcome, Window};
+use sim::scenario::effects::Effect;
 use sim::scenario::model::{Caller, Scenario};
 
 use crate::wording;
@@ -32,6 +34,10 @@ pub enum Scope {
     Edge,
     /// One service.
     Service,
+    /// One effect of a service; only where there are any.
+    Effect,
+    /// One store of idempotency keys; only where there are any.
+    Keys,
 }
 
 /// One thing that is reported on.
@@ -65,6 +71,8 @@ struct Tables {
     window_client: Vec<Column<WindowClient>>,
     window_edge: Vec<Column<WindowCalls>>,
     window_service: Vec<Column<WindowService>>,
+    effect: Vec<Column<EffectCount>>,
+    keys: Vec<Column<KeyCount>>,
 }
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
@@ -76,11 +84,20 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
     window_client: run::window_client(),
     window_edge: calls::window(),
     window_service: service::window(),
+    effect: effect::effect(),
+    keys: effect::keys(),
 });
 
 impl Scope {
     /// All scopes, in the order of reports.
-    pub const ALL: [Scope; 4] = [Scope::Run, Scope::Client, Scope::Edge, Scope::Service];
+    pub const ALL: [Scope; 6] = [
+        Scope::Run,
+        Scope::Client,
+        Scope::Edge,
+        Scope::Service,
+        Scope::Effect,
+        Scope::Keys,
+    ];
 
     /// The word used in files.
     #[must_use]
@@ -90,6 +107,8 @@ impl Scope {
             Scope::Client => "client",
             Scope::Edge => "edge",
             Scope::Service => "service",
+            Scope::Effect => "effect",
+            Scope::Keys => "keys",
         }
     }
 
@@ -101,6 +120,8 @@ impl Scope {
             Scope::Client => declared(&TABLES.whole_client),
             Scope::Edge => declared(&TABLES.whole_edge),
             Scope::Service => declared(&TABLES.whole_service),
+            Scope::Effect => declared(&TABLES.effect),
+            Scope::Keys => declared(&TABLES.keys),
         }
     }
 
@@ -112,6 +133,8 @@ impl Scope {
             Scope::Client => declared(&TABLES.window_client),
             Scope::Edge => declared(&TABLES.window_edge),
             Scope::Service => declared(&TABLES.window_service),
+            Scope::Effect => declared(&TABLES.effect),
+            Scope::Keys => declared(&TABLES.keys),
         }
     }
 }
@@ -140,11 +163,21 @@ pub fn subjects(scenario: &Scenario) -> Vec<Subject> {
         .map(|e| wording::edge(scenario, e))
         .enumerate();
     let services = scenario.services.iter().map(|s| s.name.clone()).enumerate();
+    let used = || scenario.effects.iter();
+    let named = |effect: &Effect| {
+        let service = &scenario.services[effect.service as usize].name;
+        format!("{service}.{}", effect.name)
+    };
+    let effects = used().flat_map(|used| &used.effects).map(named).enumerate();
+    let stores = used().flat_map(|used| &used.stores);
+    let stores = stores.map(|store| store.name.clone()).enumerate();
     std::iter::once((0, "all".to_string()))
         .map(subject(Scope::Run))
         .chain(clients.map(subject(Scope::Client)))
         .chain(edges.map(subject(Scope::Edge)))
         .chain(services.map(subject(Scope::Service)))
+        .chain(effects.map(subject(Scope::Effect)))
+        .chain(stores.map(subject(Scope::Keys)))
         .collect()
 }
 
@@ -189,6 +222,8 @@ pub fn whole(scenario: &Scenario, outcome: &Outcome, subject: &Subject) -> Vec<O
                 &WholeService::of(outcome, index, top),
             )
         }
+        Scope::Effect => read(&TABLES.effect, &outcome.drained.effects[index]),
+        Scope::Keys => read(&TABLES.keys, &outcome.drained.keys[index]),
     }
 }
 
@@ -216,6 +251,8 @@ pub fn in_window(scenario: &Scenario, window: &Window, subject: &Subject) -> Vec
                 &WindowService::of(window, index, top),
             )
         }
+        Scope::Effect => read(&TABLES.effect, &window.counts.effects[index]),
+        Scope::Keys => read(&TABLES.keys, &window.counts.keys[index]),
     }
 }
 

@@ -149,6 +149,11 @@ fn counted() -> Vec<Column<Load>> {
             |l: &Load| l.count.shed_expired,
         ),
         Column::count(
+            "shed_waited",
+            "Jobs refused or dropped since they had waited too long.",
+            |l: &Load| l.count.shed_waited,
+        ),
+        Column::count(
             "faulted",
             "Attempts answered with a failure by a fault.",
             |l: &Load| l.count.faulted,

@@ -47,6 +47,8 @@ pub(crate) enum Input {
     Answer(Reply),
     /// Its timer has come.
     Timer,
+    /// The host of its next attempt is this one.
+    Host(u64),
     /// Its caller left.
     Cancel,
 }
@@ -74,6 +76,8 @@ pub(crate) enum Then {
         deadline: Option<Time>,
     },
     Finish(Verdict),
+    /// The host of this attempt is to be named.
+    Choose(u32),
     Wait,
 }
 
@@ -153,6 +157,12 @@ impl Engine {
         state.client.budget_balance(self.now())
     }
 
+    /// Whether the breaker of a host is not known to refuse: what a balancer may ask before it chooses.
+    #[must_use]
+    pub fn admits_host(&self, host: u64) -> bool {
+        self.lock().client.admits_host(self.now(), host)
+    }
+
     /// Bulkhead permits out and calls in line; `None` without a bulkhead.
     #[must_use]
     pub fn bulkhead_load(&self) -> Option<(u32, u32)> {
@@ -226,6 +236,7 @@ impl Engine {
             Input::Look => {}
             Input::Answer(reply) => state.client.on_reply(call, now, attempt, reply),
             Input::Timer => state.client.on_timer(call, now),
+            Input::Host(host) => state.client.on_host(call, host),
             Input::Cancel => state.client.cancel(call, now),
         }
         let settled = state.settle(call, now, waker);
@@ -297,13 +308,13 @@ impl Engine {
                 took: now.since(tracked.began),
                 verdict,
             }),
-            Then::Wait => {}
+            Then::Choose(_) | Then::Wait => {}
         }
         // A look at a call that waits on is no new wait.
         let waits = tracked
             .call
             .waits_for()
-            .filter(|&on| on != Wait::Answer)
+            .filter(|on| !matches!(on, Wait::Answer | Wait::Host))
             .map(|on| (on, tracked.call.timer()));
         if waits != tracked.waits
             && let Some((on, timer)) = waits
@@ -340,6 +351,7 @@ impl State {
         let mut entropy = &mut *self.entropy;
         while let Some(action) = self.client.poll(call, now, &mut entropy) {
             match action {
+                Action::Choose(attempt) => step.then = Then::Choose(attempt),
                 Action::Abandon(attempt) => step.abandon = Some(attempt),
                 Action::Send {
                     attempt,

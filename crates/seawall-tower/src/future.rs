@@ -103,6 +103,12 @@ where
                 Then::Send {
                     attempt, deadline, ..
                 } => this.send(attempt, deadline),
+                Then::Choose(attempt) => {
+                    if let Some(chosen) = this.choose(cx, attempt) {
+                        step = chosen;
+                        continue;
+                    }
+                }
                 Then::Finish(verdict) => return Poll::Ready(this.finish(verdict, result)),
                 Then::Wait => {}
             }
@@ -170,6 +176,14 @@ where
             *self.armed = None;
         }
         Poll::Ready(self.engine.tell(tracked, Input::Timer, Some(cx.waker())))
+    }
+
+    /// Asks the protocol for the host of an attempt, and the engine what follows.
+    fn choose(&mut self, cx: &mut Context<'_>, attempt: u32) -> Option<Step> {
+        let (tracked, request) = (self.tracked.as_mut()?, self.request.as_ref()?);
+        let host = self.protocol.host(request, attempt);
+        let input = Input::Host(host);
+        Some(self.engine.tell(tracked, input, Some(cx.waker())))
     }
 
     /// Sends an attempt, and keeps a copy if another may follow.

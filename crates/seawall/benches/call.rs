@@ -7,9 +7,9 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use seawall::{
-    Action, Backoff, Breaker, BreakerRule, Budget, BudgetEvent, Bulkhead, CallKey, Client, Counts,
-    Entropy, FailureKind, FailureSet, Jitter, Operation, Rates, Reply, Request, Retry, Span, Spec,
-    Time, Window,
+    Action, Backoff, Breaker, BreakerRule, Budget, BudgetEvent, Bulkhead, CallKey, Client, Entropy,
+    FailureKind, FailureSet, Jitter, Operation, Rates, Reply, Request, Retry, Span, Spec, Time,
+    Window,
 };
 
 struct Steps(u64);
@@ -64,7 +64,8 @@ fn main() {
                 open_for: Span::secs(30),
                 half_open_calls: 5,
             }),
-            counts: Counts::Attempts,
+            counts: None,
+            count_refusals: false,
             on: FailureSet::of(&[FailureKind::Unavailable]),
             ignored: FailureSet::NONE,
         }),
@@ -76,7 +77,7 @@ fn main() {
             queue_from: None,
             max_waiting: 50,
             max_wait: Span::millis(50),
-            hold_during_backoff: true,
+            hold_during_backoff: Some(true),
         }),
         ..breaker.clone()
     };
@@ -143,7 +144,7 @@ fn one(client: &mut Client, key: CallKey, fail: bool, entropy: &mut Steps) {
                 };
                 client.on_reply(&mut call, now, black_box(attempt), reply);
             }
-            Some(Action::Abandon(_)) => {}
+            Some(Action::Abandon(_) | Action::Choose(_)) => {}
             Some(Action::Finish(verdict)) => {
                 black_box(verdict.stopped.is_some());
                 return;

@@ -6,6 +6,9 @@ use crate::time::{Span, Time};
 /// What a call asks its driver to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
+    /// Choose a host for this attempt and name it to [`crate::Client::on_host`]; only a policy with a
+    /// [`crate::Scope::Host`] asks.
+    Choose(u32),
     /// Send one attempt.
     Send {
         /// Its number, from 1.

@@ -224,6 +224,13 @@ impl Gate {
         Some(self.slots[first as usize].key)
     }
 
+    /// Whether somebody was given a permit whose driver has not been told.
+    #[inline]
+    #[must_use]
+    pub fn has_granted(&self) -> bool {
+        self.granted.first != NONE
+    }
+
     /// Permits out.
     #[must_use]
     pub fn in_use(&self) -> u32 {

@@ -8,11 +8,12 @@ use crate::bulkhead::Place;
 use crate::failure::{FailureKind, FailureSet, Phase};
 use crate::rate_limit::Then;
 use crate::request::CallKey;
+use crate::scope::Slots;
 use crate::time::{Span, Time};
 
 /// One logical call between [`crate::Client::begin`] and [`crate::Action::Finish`].
 ///
-/// Plain data of at most 96 bytes without heap, kept wherever the driver likes. It is meant to be
+/// Plain data of at most 128 bytes without heap, kept wherever the driver likes. It is meant to be
 /// moved, not doubled: two copies driven on would give the same permits back twice.
 #[derive(Clone, Copy, Debug)]
 pub struct Call {
@@ -34,6 +35,13 @@ pub struct Call {
     pub(crate) idempotent: bool,
     /// Whether it holds a bulkhead permit.
     pub(crate) inside: bool,
+    /// Steps of the plan it has passed.
+    pub(crate) stage: u8,
+    /// Tries of it that this side refused, and that another followed.
+    pub(crate) refused: u8,
+    pub(crate) slots: Slots,
+    /// When the try under way began, where its timeout counts from then.
+    pub(crate) tried: Time,
 }
 
 /// What a call that has nothing to poll waits for.
@@ -45,6 +53,8 @@ pub enum Wait {
     Backoff,
     /// The rate limit.
     Pace,
+    /// The host of the next attempt: [`crate::Client::on_host`].
+    Host,
     /// A bulkhead permit.
     Permit,
 }
@@ -58,8 +68,10 @@ pub(crate) enum State {
     Waiting(Place),
     /// The next attempt comes too early for the rate limit.
     Pacing(Then),
-    /// The rate limit lets the next attempt pass.
-    Passed,
+    /// The host of the next attempt is to be named; whether the driver has been asked.
+    Choosing { asked: bool },
+    /// This side refused the try, and it may be tried again.
+    Refused(Stopped),
     /// An attempt is out; so many were in flight with it.
     Sent { at: Time, in_flight: u32 },
     /// An attempt failed and nobody decided yet what to do about it. `abandon`: the driver has to be
@@ -67,7 +79,7 @@ pub(crate) enum State {
     Failed { asked: Asked, abandon: bool },
     /// The wait before a retry.
     Backoff,
-    /// The wait is over.
+    /// What it waited for has come; it goes on.
     Ready,
     /// The end is decided, the driver not told.
     Ending {
@@ -100,6 +112,12 @@ impl Asked {
 }
 
 impl Call {
+    /// Tries so far: attempts, and those that were refused on this side.
+    #[inline]
+    pub(crate) fn tries(&self) -> u32 {
+        self.attempts.saturating_add(u32::from(self.refused))
+    }
+
     /// Its end is decided.
     #[inline]
     pub(crate) fn end(&mut self, stopped: Option<Stopped>, abandon: bool) {
@@ -124,8 +142,10 @@ impl Call {
             State::Backoff => Some(Wait::Backoff),
             State::Pacing(_) => Some(Wait::Pace),
             State::Waiting(_) => Some(Wait::Permit),
+            State::Choosing { asked: true } => Some(Wait::Host),
             State::New
-            | State::Passed
+            | State::Choosing { .. }
+            | State::Refused(_)
             | State::Failed { .. }
             | State::Ready
             | State::Ending { .. }

@@ -24,6 +24,10 @@ pub struct Stats {
     pub ignored_replies: u64,
     /// Times a call waited in line for a bulkhead permit.
     pub waited: u64,
+    /// Tries refused on this side that were tried again ([`crate::Retry::refusals`]).
+    pub refusals_retried: u64,
+    /// Calls and attempts whose key had no entry of its own under the policy's [`crate::Scopes`], once for each part.
+    pub beyond_cap: u64,
 }
 
 impl Stats {

@@ -56,7 +56,8 @@ fn everything(window: Window, counts: Counts) -> Spec {
                 half_open_calls: 2,
             }),
             ignored: FailureSet::NONE,
-            counts,
+            counts: Some(counts),
+            count_refusals: false,
             on: transient,
         }),
         bulkhead: Some(Bulkhead {
@@ -64,7 +65,7 @@ fn everything(window: Window, counts: Counts) -> Spec {
             queue_from: None,
             max_waiting: 4,
             max_wait: Span::millis(40),
-            hold_during_backoff: false,
+            hold_during_backoff: None,
         }),
         ..Spec::default()
     }

@@ -25,6 +25,12 @@ impl<T> Id<T> {
         u64::from(self.generation) << 32 | u64::from(self.slot)
     }
 
+    /// The slot it is in, for what is kept beside an arena.
+    #[inline]
+    pub(crate) fn slot(self) -> usize {
+        self.slot as usize
+    }
+
     /// The id that `bits` was made from.
     pub(crate) fn from_bits(bits: u64) -> Self {
         Id {
@@ -74,6 +80,11 @@ impl<T> Arena<T> {
             slots: Vec::new(),
             free: Vec::new(),
         }
+    }
+
+    /// What the slots take, used or free.
+    pub(crate) fn bytes(&self) -> usize {
+        self.slots.capacity() * size_of::<Slot<T>>() + self.free.capacity() * size_of::<u32>()
     }
 
     #[inline]

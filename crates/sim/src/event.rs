@@ -2,7 +2,7 @@
 
 use seawall::FailureKind;
 
-use crate::world::TaskId;
+use crate::world::{TaskId, Tick};
 
 /// Something that happens at an instant. [`crate::world::World`] handles each kind in one place.
 ///
@@ -33,6 +33,10 @@ pub(crate) enum Event {
     Cancel(TaskId),
     /// A replica may have a free worker and somebody waiting.
     Dispatch { service: u32, replica: u32 },
+    /// A job has waited as long as its service lets it.
+    WaitedEnough(TaskId),
+    /// Something that a service has planned.
+    Tick(Tick),
     /// One of the few things that happen to the world as a whole.
     Rare(Rare),
 }
@@ -70,6 +74,8 @@ impl Event {
             Event::Answer(id) => (10, id.bits()),
             Event::Cancel(id) => (11, id.bits()),
             Event::Dispatch { service, replica } => (12, pair(service, replica)),
+            Event::WaitedEnough(id) => (31, id.bits()),
+            Event::Tick(tick) => (32, tick.bits()),
             Event::Rare(rare) => match rare {
                 Rare::FaultBegins(n) => (13, u64::from(n)),
                 Rare::FaultEnds(n) => (14, u64::from(n)),

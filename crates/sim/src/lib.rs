@@ -16,4 +16,4 @@ pub mod verdict;
 mod world;
 
 pub use scenario::Scenario;
-pub use world::{World, run};
+pub use world::{Draw, Tape, World, run};

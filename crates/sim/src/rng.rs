@@ -36,6 +36,10 @@ pub enum Purpose {
     Fault,
     /// When the instances of a closed loop start.
     Start,
+    /// Whose turn it is in a queue without order.
+    Turn,
+    /// How long a job may wait.
+    Patience,
 }
 
 impl Purpose {
@@ -54,6 +58,8 @@ impl Purpose {
             Purpose::Jitter => "jitter",
             Purpose::Fault => "fault",
             Purpose::Start => "start",
+            Purpose::Turn => "turn",
+            Purpose::Patience => "patience",
         }
     }
 }

@@ -139,6 +139,7 @@ impl Formula {
                 Instr::Parallel { .. } | Instr::Choose { .. } | Instr::Repeat { .. } => {
                     return None;
                 }
+                Instr::Effect(_) | Instr::Claim(_) => next,
                 Instr::Jump(to) => to,
                 Instr::Respond(_) | Instr::End => return Some(()),
             };
@@ -207,6 +208,7 @@ impl Draws<'_> {
                     let drawn = arms.iter().find(|(upto, _)| unit < *upto);
                     drawn.or(arms.last()).map_or(next, |(_, arm)| *arm)
                 }
+                Instr::Effect(_) | Instr::Claim(_) => next,
                 Instr::Jump(to) => to,
                 Instr::Respond(_) => return Some((sum, true)),
                 Instr::End => return Some((sum, false)),

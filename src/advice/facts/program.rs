@@ -125,6 +125,7 @@ impl Work<'_> {
                     sum.answer.get_or_insert(sum.whole);
                     next
                 }
+                Instr::Effect(_) | Instr::Claim(_) => next,
                 Instr::End => break,
             }
         }

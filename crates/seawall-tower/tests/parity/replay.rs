@@ -24,6 +24,8 @@ struct Ask {
     deadline: Option<Instant>,
     operation: Operation,
     answer: Arc<Mutex<Option<oneshot::Sender<Reply>>>>,
+    /// The hosts of its attempts, as the simulation chose them.
+    hosts: Arc<Mutex<VecDeque<u32>>>,
 }
 
 /// A dependency whose answers are told to it.
@@ -63,6 +65,11 @@ impl Protocol<Ask, Reply, oneshot::error::RecvError> for Told {
 
     fn deadline(&self, ask: &Ask) -> Option<Instant> {
         ask.deadline
+    }
+
+    fn host(&self, ask: &Ask, _attempt: u32) -> u64 {
+        let host = ask.hosts.lock().unwrap().pop_front();
+        u64::from(host.expect("the simulation chose one"))
     }
 }
 
@@ -107,6 +114,7 @@ impl Live {
 struct Stage {
     services: Vec<Vec<PolicyService<Told, Told>>>,
     calls: BTreeMap<CallKey, Live>,
+    hosts: BTreeMap<CallKey, Arc<Mutex<VecDeque<u32>>>>,
     seen: Arc<Mutex<Vec<(Time, Event)>>>,
     /// What the driver did and is yet to be compared.
     did: VecDeque<(CallKey, Action)>,
@@ -125,6 +133,12 @@ pub(crate) fn replay(scenario: &Scenario, seed: u64, exchanges: &[Exchange]) {
         .expect("a runtime");
     runtime.block_on(async {
         let mut stage = Stage::new(scenario, seed);
+        for exchange in exchanges {
+            if let (Some(key), Said::Host(host)) = (exchange.call, exchange.said) {
+                let hosts = stage.hosts.entry(key).or_default();
+                hosts.lock().unwrap().push_back(host);
+            }
+        }
         for exchange in exchanges {
             let now = stage.epoch + exchange.at.since(Time::ZERO).into();
             let ahead = now - Instant::now();
@@ -163,6 +177,7 @@ impl Stage {
         Stage {
             services: services.collect(),
             calls: BTreeMap::new(),
+            hosts: BTreeMap::new(),
             seen: Arc::clone(&seen),
             did: VecDeque::new(),
             epoch: Instant::now(),
@@ -171,6 +186,10 @@ impl Stage {
 
     fn play(&mut self, exchange: &Exchange) {
         let Exchange { at, call, said, .. } = *exchange;
+        // The driver asks its protocol and goes on at once.
+        if matches!(said, Said::Host(_) | Said::Do(Action::Choose(_))) {
+            return;
+        }
         let service = &mut self.services[exchange.edge as usize][exchange.process as usize];
         if !matches!(said, Said::Do(_)) {
             assert_eq!(self.did, [], "before {exchange:?}");
@@ -192,6 +211,7 @@ impl Stage {
                     deadline: deadline.map(|d| service.engine().instant_of(d)),
                     operation,
                     answer: Arc::clone(&answer),
+                    hosts: self.hosts.remove(&key).unwrap_or_default(),
                 };
                 let ready = service.poll_ready(&mut Context::from_waker(Waker::noop()));
                 assert!(ready.is_ready());
@@ -218,8 +238,13 @@ impl Stage {
                 assert!(live.due >= Some(at), "the driver's timer was due before");
                 live.poll();
             }
+            Said::Look => {
+                let live = self.calls.get_mut(&key).expect("begun");
+                live.poll();
+            }
             Said::Cancel => drop(self.calls.remove(&key)),
             Said::Do(action) => self.compare(exchange, key, action),
+            Said::Host(_) => unreachable!("seen above"),
             Said::KillSwitch(_) => panic!("{exchange:?} is about a call"),
         }
         self.look(at, key);

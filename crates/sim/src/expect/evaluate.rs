@@ -3,8 +3,8 @@
 use hdrhistogram::Histogram;
 use seawall::Time;
 
-use super::{Expectation, Kind, Measure, Metric, Target};
-use crate::metrics::{Counts, EdgeCount, Outcome, ServiceCount, Window};
+use super::{Expectation, Kind, Measure, Metric, Of, Target};
+use crate::metrics::{Counts, EdgeCount, EffectCount, KeyCount, Outcome, ServiceCount, Window};
 use crate::scenario::model::{Caller, Scenario};
 use crate::verdict::judge;
 
@@ -82,19 +82,8 @@ impl<'a> Measured<'a> {
         );
         let between = |window: &&Window| window.start >= from && window.end <= to;
         let windows: Vec<&Window> = outcome.windows.iter().filter(between).collect();
-        let mut counts = Counts {
-            clients: vec![Default::default(); scenario.clients.len()],
-            services: vec![Default::default(); scenario.services.len()],
-            edges: vec![Default::default(); scenario.edges.len()],
-        };
-        for window in &windows {
-            for (sum, count) in counts.services.iter_mut().zip(&window.counts.services) {
-                sum.add(count);
-            }
-            for (sum, count) in counts.edges.iter_mut().zip(&window.counts.edges) {
-                sum.add(count);
-            }
-        }
+        let mut counts = Counts::zero(scenario);
+        windows.iter().for_each(|window| counts.add(&window.counts));
         let seconds = windows
             .iter()
             .map(|w| w.end.since(w.start).as_secs_f64())
@@ -118,9 +107,57 @@ impl<'a> Measured<'a> {
                 let recovery = judge(self.scenario, self.outcome).verdict.recovery()?;
                 Some(recovery.as_secs_f64())
             }
+            (metric, target) if metric.of() == Of::Effects => Some(self.of_effects(target)),
+            (metric, Target::Service(service)) if metric.of() == Of::Keys => {
+                Some(self.of_keys(service))
+            }
             (_, Target::Service(service)) => self.of_service(service as usize),
             _ => self.of_calls(),
         }
+    }
+
+    fn of_effects(&self, target: Target) -> f64 {
+        let effects = self.scenario.effects.iter().flat_map(|used| &used.effects);
+        let meant = |index: u32, service: u32| match (self.measure.kind, target) {
+            (Some(Kind::Effect(effect)), _) => effect == index,
+            (_, Target::Service(meant)) => meant == service,
+            _ => true,
+        };
+        let mut sum = EffectCount::default();
+        for ((index, effect), count) in (0..).zip(effects).zip(&self.counts.effects) {
+            if meant(index, effect.service) {
+                sum.add(count);
+            }
+        }
+        (match self.measure.metric {
+            Metric::DuplicateEffects => sum.duplicates,
+            Metric::LostEffects => sum.lost,
+            Metric::UnknownEffects => sum.unknown,
+            Metric::HiddenEffects => sum.hidden,
+            Metric::HalfDoneEffects => sum.half_done,
+            Metric::SkippedEffects => sum.skipped,
+            _ => sum.committed,
+        }) as f64
+    }
+
+    fn of_keys(&self, service: u32) -> f64 {
+        let rules = self
+            .scenario
+            .effects
+            .iter()
+            .flat_map(|used| &used.rules[service as usize]);
+        let mut stores: Vec<u32> = rules.filter_map(|rules| rules.store).collect();
+        stores.sort_unstable();
+        stores.dedup();
+        let mut sum = KeyCount::default();
+        stores
+            .iter()
+            .for_each(|&store| sum.add(&self.counts.keys[store as usize]));
+        (match self.measure.metric {
+            Metric::Replayed => sum.replayed,
+            Metric::KeyConflicts => sum.conflicts,
+            _ => sum.in_progress,
+        }) as f64
     }
 
     /// The edges whose calls are meant.
@@ -228,7 +265,7 @@ impl<'a> Measured<'a> {
             Metric::Utilisation => timed.utilisation(),
             Metric::Wasted => timed.wasted_share(),
             Metric::Served => Some(count.served as f64),
-            Metric::Shed => Some((count.shed_full + count.shed_expired) as f64),
+            Metric::Shed => Some((count.shed_full + count.shed_expired + count.shed_waited) as f64),
             Metric::Late => Some(count.late as f64),
             Metric::Cancelled => Some(count.cancelled as f64),
             Metric::QueueMean => ratio(timed.queue_ns as f64, nanos),

@@ -82,6 +82,10 @@ pub enum Of {
     CallsOrService,
     /// The run as a whole; nothing is named.
     Run,
+    /// An effect, `(service, effect)`; all effects of a service, or all there are if nothing is named.
+    Effects,
+    /// A service that remembers idempotency keys.
+    Keys,
 }
 
 macro_rules! metrics {
@@ -170,8 +174,8 @@ metrics! {
     Wasted "wasted" Share Service;
     /// Jobs answered well.
     Served "served" Count Service;
-    /// Attempts refused since the waiting room was full, and jobs dropped from it since their deadline had
-    /// passed.
+    /// Attempts refused since the waiting room was full, and jobs that left it since their deadline had passed or
+    /// they had waited too long.
     Shed "shed" Count Service;
     /// Jobs answered after their caller had left.
     Late "late" Count Service;
@@ -181,4 +185,24 @@ metrics! {
     QueueMax "queue_max" Count Service;
     /// Jobs waiting, mean over time, all replicas.
     QueueMean "queue_mean" Factor Service;
+    /// Times effects were done, duplicates included: `effects(orders, order)`.
+    Effects "effects" Count Effects;
+    /// Times effects were done that had been done already for the same call.
+    DuplicateEffects "duplicate_effects" Count Effects;
+    /// Effects that are missing though the caller was told that all went well.
+    LostEffects "lost_effects" Count Effects;
+    /// Calls that failed after an attempt without an answer, once for each effect they may have had.
+    UnknownEffects "unknown_effects" Count Effects;
+    /// Effects, duplicates left out, of calls that did not end well.
+    HiddenEffects "hidden_effects" Count Effects;
+    /// Effects that are missing in calls that did not end well and had other effects or items done.
+    HalfDoneEffects "half_done_effects" Count Effects;
+    /// Effects not done again because their key was recorded with them.
+    SkippedEffects "skipped_effects" Count Effects;
+    /// Requests that got the answer given before to their key.
+    Replayed "replayed" Count Keys;
+    /// Requests refused since their key was known with another body.
+    KeyConflicts "key_conflicts" Count Keys;
+    /// Requests whose key was being worked on.
+    KeysInProgress "keys_in_progress" Count Keys;
 }

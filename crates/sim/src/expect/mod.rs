@@ -65,6 +65,8 @@ pub enum Kind {
     Stopped(usize),
     /// The failure of the last attempt.
     Failed(FailureKind),
+    /// An effect, by its index.
+    Effect(u32),
 }
 
 impl Kind {

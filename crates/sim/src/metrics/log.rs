@@ -16,6 +16,8 @@ pub enum JobEnd {
     ShedFull,
     /// Dropped from the queue since its deadline had passed.
     ShedExpired,
+    /// Refused or dropped since it had waited too long.
+    ShedWaited,
     /// Answered with a failure by a fault.
     Faulted,
     /// Cancelled since its caller had left.
@@ -95,6 +97,10 @@ pub enum Said {
     },
     /// To the engine: the call's timer has come.
     Timer,
+    /// To the engine: a call that waits for a permit may have been given one.
+    Look,
+    /// To the engine: the replica to which the next attempt goes.
+    Host(u32),
     /// To the engine: the caller left.
     Cancel,
     /// To the engine as a whole: retries are switched off, or on again.

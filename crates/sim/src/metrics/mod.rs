@@ -1,5 +1,7 @@
 //! Measuring: what is counted, and in which window.
 
+mod effect;
+mod ledger;
 mod level;
 mod log;
 mod meter;
@@ -7,6 +9,8 @@ mod outcome;
 mod recorder;
 mod tally;
 
+pub use effect::{EffectCount, KeyCount};
+pub use ledger::{By, Entry, Known, Mark, Next, Response};
 pub(crate) use level::Level;
 pub use log::{CallRecord, Exchange, JobEnd, JobRecord, Log, Said};
 pub(crate) use meter::{EdgeMeter, ServiceMeter};

@@ -1,8 +1,11 @@
 //! Scenarios: what was written, and what it means.
 
+pub(crate) mod behaviour;
 mod circle;
 pub(crate) mod context;
+pub mod effects;
 pub(crate) mod file;
+mod keys;
 mod load;
 pub mod model;
 pub(crate) mod names;
@@ -12,6 +15,7 @@ mod policy;
 pub(crate) mod problem;
 mod topology;
 pub(crate) mod tree;
+pub(crate) mod waiting;
 pub(crate) mod written;
 
 pub(crate) use load::drop_unread;

@@ -58,6 +58,10 @@ pub enum Instr {
     Jump(Pc),
     /// Answers the caller now with `replies[.0]`; what follows runs without anybody waiting.
     Respond(u32),
+    /// Commits `Effects::effects[.0]`.
+    Effect(u32),
+    /// Looks for the request's key in `Effects::stores[.0]`: goes on if it is new.
+    Claim(u32),
     /// Ends the block.
     End,
 }
@@ -73,9 +77,12 @@ impl Code {
             }
             let next = Pc(at + 1);
             match self.instrs[at as usize] {
-                Instr::Work(_) | Instr::Delay(_) | Instr::Call(_) | Instr::Respond(_) => {
-                    open.push(next);
-                }
+                Instr::Work(_)
+                | Instr::Delay(_)
+                | Instr::Call(_)
+                | Instr::Respond(_)
+                | Instr::Effect(_)
+                | Instr::Claim(_) => open.push(next),
                 Instr::Parallel { first, count } => {
                     open.push(next);
                     open.extend(self.branches_of(first, count));

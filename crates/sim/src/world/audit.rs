@@ -69,7 +69,8 @@ impl World {
                 lost,
                 ..
             } = count;
-            let turned_away = count.shed_full + count.shed_expired + count.faulted;
+            let turned_away =
+                count.shed_full + count.shed_expired + count.shed_waited + count.faulted;
             let (mut inside, mut so_far) = (0, 0);
             for (_, arrived, answered) in self.jobs_inside(i as u32) {
                 inside += u64::from(!answered);
@@ -91,6 +92,10 @@ impl World {
                     count.sojourn_ns + so_far
                 ));
             }
+        }
+        if let Some(effects) = &self.effects {
+            let open = |id| self.tasks.get(id).is_some_and(|task| task.job().is_some());
+            broken.extend(effects.broken_laws(open));
         }
         broken
     }

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use seawall::{Action, CallKey, FailureKind, Reply, Request, Time, Verdict};
+use seawall::{Action, CallKey, FailureKind, Operation, Reply, Request, Time, Verdict, Wait};
 
 use super::edge::EdgeState;
 use super::job::{Job, JobState};
@@ -14,7 +14,7 @@ use super::task::{Task, What};
 use super::{TaskId, World};
 use crate::arena::Id;
 use crate::event::Event;
-use crate::metrics::{CallRecord, Ended, Exchange, Log, Said};
+use crate::metrics::{CallRecord, Exchange, Log, Said};
 use crate::queue::Rank;
 use crate::scenario::model::failure_of_failed_call;
 
@@ -26,6 +26,10 @@ pub(crate) struct Call {
     engine: u32,
     pub(super) edge: u32,
     site: u32,
+    /// The client for whose iteration it is made.
+    tenant: u32,
+    /// The replica chosen for its next attempt, where its policy tells them apart.
+    host: Option<u32>,
     /// The attempt under way, and when it was sent.
     job: TaskId,
     sent: Time,
@@ -49,6 +53,11 @@ impl Call {
                 said,
             });
         }
+    }
+
+    /// Its request must not be sent again.
+    pub(super) fn forbid_retries(&mut self) {
+        self.state.forbid_retries();
     }
 
     fn record(&self, first_engine: u32, now: Time, verdict: &Verdict) -> CallRecord {
@@ -79,17 +88,21 @@ impl World {
     /// The `call` step.
     #[inline(always)]
     pub(super) fn begin_call(&mut self, id: TaskId, root: TaskId, index: u32) -> Option<Event> {
-        let (process, deadline) = match &self.tasks[root].what {
-            What::Iteration { instance, .. } => (*instance, None),
-            What::Job(job) => (job.replica, job.deadline),
+        let (process, deadline, tenant) = match &self.tasks[root].what {
+            What::Iteration { client, instance } => (*instance, None, *client),
+            What::Job(job) => (job.replica, job.deadline, job.tenant),
             What::Block { .. } => unreachable!("a block is no root"),
         };
         let site = &self.sites[index as usize];
         let engine = site.first_engine + process;
+        let operation = Operation {
+            tenant: u64::from(tenant),
+            ..site.semantics
+        };
         let request = Request {
             key: CallKey(id.bits()),
             deadline,
-            operation: site.semantics,
+            operation,
         };
         self.edges[site.edge as usize].meter.count.calls += 1;
         let call = Call {
@@ -97,6 +110,8 @@ impl World {
             engine,
             edge: site.edge,
             site: index,
+            tenant,
+            host: None,
             job: Id::NONE,
             sent: self.now,
             began: self.now,
@@ -105,15 +120,17 @@ impl World {
         };
         let begin = Said::Begin {
             deadline,
-            operation: site.semantics,
+            operation,
         };
         let edge = &self.edges[site.edge as usize];
         call.log(&mut self.recorder.log, self.now, edge, begin);
         self.tasks[id].call = Some(call);
+        if self.effects.is_some() {
+            self.intend(id, root, index, engine);
+        }
         self.calls_in_flight += 1;
-        self.calls_in_flight_max = self.calls_in_flight_max.max(self.calls_in_flight);
-        if self.calls_in_flight > self.scenario.run.limits.calls {
-            self.stop = Some(Ended::CallLimit);
+        if self.calls_in_flight > self.calls_in_flight_max {
+            self.more_calls_than_ever();
         }
         Some(Event::Poll(id))
     }
@@ -129,6 +146,9 @@ impl World {
             let call = task.call.as_mut()?;
             let edge = &mut self.edges[call.edge as usize];
             let engine = &mut self.engines[call.engine as usize];
+            if self.recorder.log.is_some() && call.state.waits_for() == Some(Wait::Permit) {
+                call.log(&mut self.recorder.log, self.now, edge, Said::Look);
+            }
             let action = loop {
                 let action = engine.poll(&mut call.state, self.now, &mut edge.jitter);
                 if let Some(action) = action {
@@ -162,6 +182,7 @@ impl World {
                 Action::Send {
                     attempt, deadline, ..
                 } => sending = Some((attempt, deadline)),
+                Action::Choose(_) => self.choose_host(id),
                 Action::Abandon(_) => self.abandon(id),
                 Action::Finish(verdict) => return self.end_call(id, &verdict),
             }
@@ -186,6 +207,9 @@ impl World {
         }
         wake_admitted(&mut self.engines[call.engine as usize], &mut self.soon);
         self.calls_in_flight -= 1;
+        if self.effects.is_some() {
+            self.conclude(id, verdict);
+        }
         match verdict.stopped {
             Some(_) if !self.sites[call.site as usize].optional => {
                 Some(Event::Fail(id, failure_of_failed_call(verdict.last)))
@@ -228,6 +252,10 @@ impl World {
         if !caller_waits {
             return None;
         }
+        let answer = match self.effects {
+            Some(_) => self.hear(id, caller, answer),
+            None => answer,
+        };
         let call = self.tasks[caller].call.as_mut().expect(CALLING);
         if call.job == id {
             call.job = Id::NONE;
@@ -260,17 +288,45 @@ impl World {
         if site.lose_request > 0.0 && edge.loss.bernoulli(site.lose_request) {
             // The server never sees it; the caller does not know.
             call.job = Id::NONE;
+            if self.effects.is_some() {
+                self.send_intent(id, None, attempt, index);
+            }
             return None;
         }
-        let job = Job::sent(id, attempt, index, site.service, deadline, self.now);
+        let mut job = Job::sent(id, attempt, index, site.service, deadline, self.now);
+        job.tenant = call.tenant;
+        if let Some(host) = call.host {
+            (job.replica, job.chosen) = (host, true);
+        }
         let (entry, way) = (site.entry, site.way);
+        if site.asks_for_origin {
+            (job.class, job.client) = self.origin(id, site.priority);
+        }
         let job = self.tasks.insert(Task::new(What::Job(job), entry));
         self.tasks[id].call.as_mut().expect(CALLING).job = job;
+        if self.effects.is_some() {
+            self.send_intent(id, Some(job), attempt, index);
+        }
         if let Way::Instant = way {
             return Some(Event::Deliver(job));
         }
         self.travel(index, Event::Deliver(job));
         None
+    }
+
+    /// Chooses a replica for the next attempt of a call whose policy tells them apart, one that it does not refuse
+    /// if there is one.
+    #[cold]
+    fn choose_host(&mut self, id: TaskId) {
+        let call = self.tasks[id].call.as_mut().expect(CALLING);
+        let engine = &mut self.engines[call.engine as usize];
+        let service = self.sites[call.site as usize].service;
+        let admits = |replica: u32| engine.admits_host(self.now, u64::from(replica));
+        let host = self.services[service as usize].pick_passing_over(admits);
+        call.host = Some(host);
+        let edge = &self.edges[call.edge as usize];
+        call.log(&mut self.recorder.log, self.now, edge, Said::Host(host));
+        engine.on_host(&mut call.state, u64::from(host));
     }
 
     /// Sends an event along the link of a site: a request or a cancellation out, an answer home.
@@ -304,6 +360,9 @@ impl World {
         }
         let job_id = std::mem::replace(&mut call.job, Id::NONE);
         meter.attempt_ended(self.now.since(call.sent));
+        if self.effects.is_some() {
+            self.hear_nothing(id);
+        }
         // The request may be lost, or the service gone: then there is nobody to leave.
         if self.tasks.contains(job_id) {
             self.caller_leaves(job_id);

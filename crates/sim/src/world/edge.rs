@@ -25,6 +25,15 @@ pub(super) struct EdgeState {
 }
 
 impl EdgeState {
+    /// All its generators.
+    pub(super) fn streams(&self) -> [(Purpose, &Stream); 3] {
+        [
+            (Purpose::Jitter, &self.jitter),
+            (Purpose::Link, &self.link),
+            (Purpose::Loss, &self.loss),
+        ]
+    }
+
     pub(super) fn new(
         scenario: &Scenario,
         index: usize,
@@ -72,14 +81,13 @@ impl World {
             };
             let first = edge.first_engine as usize;
             for engine in &self.engines[first..first + edge.engines as usize] {
-                let Some(state) = engine.breaker_state(self.now) else {
-                    break;
-                };
-                gauge.breakers += 1;
-                match state {
-                    seawall::BreakerState::Open => gauge.breakers_open += 1,
-                    seawall::BreakerState::HalfOpen => gauge.breakers_half_open += 1,
-                    seawall::BreakerState::Closed => {}
+                for (_, breaker) in engine.breakers() {
+                    gauge.breakers += 1;
+                    match breaker.state(self.now) {
+                        seawall::BreakerState::Open => gauge.breakers_open += 1,
+                        seawall::BreakerState::HalfOpen => gauge.breakers_half_open += 1,
+                        seawall::BreakerState::Closed => {}
+                    }
                 }
             }
             gauge

@@ -4,6 +4,7 @@
 //! touch is set anew from all faults that are active then, so overlapping ones combine.
 
 use super::World;
+use super::service::Errors;
 use crate::metrics::JobEnd;
 use crate::scenario::model::FaultKind;
 
@@ -53,7 +54,14 @@ impl World {
                         service,
                         share,
                         failure,
-                    } if *service == target => Some((*share, *failure)),
+                        after_program,
+                        replica,
+                    } if *service == target => Some(Errors {
+                        share: *share,
+                        failure: *failure,
+                        after_program: *after_program,
+                        only: *replica,
+                    }),
                     _ => None,
                 });
                 self.services[target as usize].errors = errors.collect();

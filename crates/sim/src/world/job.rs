@@ -31,6 +31,10 @@ pub(crate) struct Job {
     pub(super) site: u32,
     pub(super) service: u32,
     pub(super) replica: u32,
+    /// Whether its caller chose the replica.
+    pub(super) chosen: bool,
+    /// The client for whose iteration it is done.
+    pub(super) tenant: u32,
     /// The deadline sent along.
     pub(super) deadline: Option<Time>,
     pub(super) arrived: Time,
@@ -51,6 +55,9 @@ pub(crate) struct Job {
     pub(super) held_ns: u64,
     /// Tasks of its that are working right now, or are branches about to begin.
     pub(super) working: u32,
+    /// How important it is, 0 most, and whose; 0 where nobody asks.
+    pub(super) class: u8,
+    pub(super) client: u32,
 }
 
 impl Job {
@@ -69,6 +76,8 @@ impl Job {
             site,
             service,
             replica: 0,
+            chosen: false,
+            tenant: 0,
             deadline,
             arrived: now,
             started: Time::MAX,
@@ -82,6 +91,8 @@ impl Job {
             held_since: now,
             held_ns: 0,
             working: 0,
+            class: 0,
+            client: 0,
         }
     }
 }
@@ -94,6 +105,9 @@ impl World {
     #[inline(always)]
     pub(super) fn on_deliver(&mut self, id: TaskId) -> Option<Event> {
         let now = self.now;
+        if self.effects.is_some() && self.tasks.contains(id) {
+            self.number_job(id);
+        }
         let job = self.tasks.get_mut(id).and_then(|task| task.job_mut())?;
         job.arrived = now;
         let service = &mut self.services[job.service as usize];
@@ -103,7 +117,7 @@ impl World {
             self.tasks.remove(id);
             return None;
         }
-        match service.disturbance() {
+        match service.disturbance(job) {
             None => {}
             Some(Disturbance::Vanishes) => {
                 self.ended(id, JobEnd::Lost);
@@ -114,7 +128,15 @@ impl World {
                 self.ended(id, JobEnd::Faulted);
                 return self.refuse(id, failure);
             }
+            Some(Disturbance::FailsAfter(failure)) => self.fail_after_program(id, failure),
+            Some(Disturbance::Scripted) => {
+                if let Some(follows) = self.follow_script(id) {
+                    return follows;
+                }
+            }
         }
+        let job = self.tasks[id].job_mut().expect(A_JOB);
+        let service = &mut self.services[job.service as usize];
         match service.admit(now, id, job) {
             Admission::Starts => {
                 service.start(now, job);
@@ -124,11 +146,18 @@ impl World {
                 if service.queued() > self.scenario.run.limits.queue {
                     self.stop = Some(Ended::QueueLimit);
                 }
+                if service.behaviour.is_some() {
+                    self.begins_to_wait(id);
+                }
                 None
             }
             Admission::Full => {
+                let busy = match &service.behaviour {
+                    None => FailureKind::Unavailable.into(),
+                    Some(behaviour) => behaviour.busy(),
+                };
                 self.ended(id, JobEnd::ShedFull);
-                self.refuse(id, FailureKind::Unavailable.into())
+                self.refuse(id, busy)
             }
             Admission::Expired => {
                 self.ended(id, JobEnd::ShedExpired);
@@ -142,6 +171,9 @@ impl World {
     pub(super) fn ended(&mut self, id: TaskId, end: JobEnd) {
         let job = self.tasks[id].job().expect(A_JOB);
         self.services[job.service as usize].ended(job, end);
+        if self.effects.is_some() {
+            self.note_end(id, end);
+        }
         if self.recorder.log.is_some() {
             self.log_job(id, end);
         }
@@ -166,19 +198,31 @@ impl World {
     }
 
     /// Sends an attempt home that was never let in.
-    fn refuse(&mut self, id: TaskId, failure: Failure) -> Option<Event> {
+    pub(super) fn refuse(&mut self, id: TaskId, failure: Failure) -> Option<Event> {
+        self.send_home(id, Reply::Failed(failure))
+    }
+
+    /// Sends an answer home to an attempt that was never let in.
+    pub(super) fn send_home(&mut self, id: TaskId, reply: Reply) -> Option<Event> {
         let job = self.tasks[id].job_mut().expect(A_JOB);
         job.state = JobState::Ended;
-        self.answer(id, Reply::Failed(failure))
+        self.answer(id, reply)
     }
 
     /// Takes a job out of its service, and lets the next one have its worker. `useful`: somebody waited for
     /// its answer.
-    fn leave(&mut self, id: TaskId, useful: bool) {
+    pub(super) fn leave(&mut self, id: TaskId, useful: bool) {
         let job = self.tasks[id].job_mut().expect(A_JOB);
         let (service, replica) = (job.service, job.replica);
-        if self.services[service as usize].leave(self.now, job, useful) {
+        let wanted = self.services[service as usize].leave(self.now, job, useful);
+        if self.effects.is_some() {
+            self.job_is_over(id);
+        }
+        if wanted {
             self.soon.push_back(Event::Dispatch { service, replica });
+        }
+        if self.services[service as usize].behaviour.is_some() {
+            self.stops_working(id, service, replica);
         }
     }
 
@@ -222,15 +266,16 @@ impl World {
                 return None;
             }
             let id = place.next_waiting(state.discipline)?;
-            // One that was cancelled while it waited is gone.
+            // One that was cancelled while it waited is gone; one that was sent home may not be there yet.
             let job = self.tasks.get_mut(id).and_then(|task| task.job_mut());
+            let job = job.filter(|job| job.state == JobState::Waiting);
             let Some(job) = job else { continue };
             state.leave_queue(now, replica);
-            if state.drops(job, now) {
+            if let Some((end, failure)) = state.drops(job, now) {
                 self.soon.push_back(Event::Dispatch { service, replica });
-                self.ended(id, JobEnd::ShedExpired);
+                self.ended(id, end);
                 self.leave(id, false);
-                return self.refuse(id, FailureKind::DeadlineExceeded.into());
+                return self.refuse(id, failure);
             }
             state.start(now, job);
             break id;
@@ -244,10 +289,15 @@ impl World {
     /// The `respond` step: a job answers before its program is over. Nothing happens when it has, or to an
     /// iteration.
     pub(super) fn respond(&mut self, id: TaskId, reply: Reply) {
-        let Some(job) = self.tasks[id].job_mut() else {
+        let Some(job) = self.tasks[id].job() else {
             return;
         };
         if !job.answered {
+            let reply = match self.effects {
+                Some(_) => self.say(id, reply, false),
+                None => reply,
+            };
+            let job = self.tasks[id].job_mut().expect(A_JOB);
             self.services[job.service as usize].answered(self.now, job);
             self.ended(id, JobEnd::of(reply));
             let arrives = self.answer(id, reply);
@@ -258,10 +308,15 @@ impl World {
     /// A job's program is over. Its worker goes to the next before its caller can react to the answer.
     #[inline(always)]
     pub(super) fn end_job(&mut self, id: TaskId, reply: Reply) -> Option<Event> {
+        let reply = match self.effects {
+            Some(_) => self.say(id, reply, true),
+            None => reply,
+        };
         let job = self.tasks[id].job_mut().expect(A_JOB);
         let (service, replica) = (job.service, job.replica);
         let state = &mut self.services[service as usize];
         let wanted = state.leave(self.now, job, !job.orphan);
+        let behaves = state.behaviour.is_some();
         let mut arrives = None;
         if !job.answered {
             state.answered(self.now, job);
@@ -270,6 +325,9 @@ impl World {
         } else if !job.caller_waits {
             // Answered earlier, and that answer is no longer under way.
             self.tasks.remove(id);
+        }
+        if behaves {
+            self.stops_working(id, service, replica);
         }
         if wanted {
             if let Some(arrives) = arrives {

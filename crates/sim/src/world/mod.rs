@@ -10,14 +10,18 @@
 //! wait its turn.
 
 mod audit;
+mod behaviour;
 mod call;
 mod client;
 mod edge;
+mod effects;
 mod fault;
 mod job;
+mod limit;
 mod replica;
 mod service;
 mod site;
+mod tape;
 mod task;
 #[cfg(test)]
 mod tests;
@@ -34,11 +38,15 @@ use crate::metrics::{Counts, EdgeCount, Ended, Log, Outcome, Recorder, WindowSta
 use crate::queue::{EventQueue, Lane, Rank};
 use crate::scenario::model::{Caller, Scenario};
 
+pub(crate) use behaviour::Tick;
 use client::ClientState;
 use edge::EdgeState;
+use effects::EffectsState;
 use service::ServiceState;
 use site::Site;
 use task::Task;
+
+pub use tape::{Draw, Tape};
 
 pub(crate) type TaskId = Id<Task>;
 
@@ -76,6 +84,8 @@ pub struct World {
     /// Lanes of `scenario.code.laws` that are constant.
     law_lanes: Vec<Option<Lane>>,
     recorder: Recorder,
+    /// What callers are not told, where there is anything.
+    effects: Option<Box<EffectsState>>,
     /// Which faults are active, by index.
     active: Vec<bool>,
     /// Iterations of clients that have begun and not ended.
@@ -129,6 +139,7 @@ impl World {
                 Site::new(&scenario, *site, first_engine, &mut queue)
             })
             .collect();
+        let effects = EffectsState::new(&scenario, engines.len());
         let mut world = World {
             seed,
             now: Time::ZERO,
@@ -149,6 +160,7 @@ impl World {
                 .collect(),
             law_lanes,
             recorder: Recorder::new(Counts::zero(&scenario)),
+            effects,
             active: vec![false; scenario.faults.len()],
             iterations_open: 0,
             open: true,
@@ -160,6 +172,7 @@ impl World {
             queue,
             scenario,
         };
+        world.mark_scripts();
         world.schedule_the_known();
         world
     }
@@ -217,6 +230,7 @@ impl World {
         if self.open {
             self.stop_arrivals();
         }
+        self.settle_effects();
         self.audit();
         self.outcome(ended)
     }
@@ -279,6 +293,8 @@ impl World {
                 Event::Answer(job) => self.on_answer(job),
                 Event::Cancel(job) => self.on_cancel(job),
                 Event::Dispatch { service, replica } => self.dispatch(service, replica),
+                Event::WaitedEnough(job) => self.on_waited_enough(job),
+                Event::Tick(tick) => self.on_tick(tick),
                 Event::Rare(rare) => self.handle_rare(rare),
             };
             match next {
@@ -311,6 +327,8 @@ impl World {
     /// Everything counted so far.
     fn counts(&mut self) -> Counts {
         self.settle();
+        let effects = self.effects.as_deref();
+        let (effects, keys) = effects.map(EffectsState::counts).unwrap_or_default();
         Counts {
             clients: self.clients.iter().map(|c| c.count.clone()).collect(),
             services: self
@@ -319,6 +337,8 @@ impl World {
                 .map(|s| s.meter.count.clone())
                 .collect(),
             edges: self.edges.iter().map(|e| e.meter.count.clone()).collect(),
+            effects,
+            keys,
         }
     }
 
@@ -336,6 +356,7 @@ impl World {
     fn close_window(&mut self) {
         let counts = self.counts();
         self.record_window(counts);
+        self.limit_memory();
         let next = self.now.after(self.scenario.run.window);
         if next < Time::ZERO.after(self.scenario.run.duration) {
             self.queue
@@ -364,6 +385,7 @@ impl World {
     }
 
     fn outcome(mut self, ended: Ended) -> Outcome {
+        let ledger = self.take_ledger();
         let counts = self.counts();
         let (totals, drained) = self.recorder.totals(&counts);
         let recorder = self.recorder;
@@ -386,6 +408,7 @@ impl World {
             trajectory: self.trajectory,
             calls_in_flight_max: self.calls_in_flight_max,
             log: recorder.log,
+            ledger,
         }
     }
 }

@@ -3,11 +3,23 @@
 use seawall::{Failure, FailureKind, Time};
 
 use super::TaskId;
+use super::behaviour::{BehaviourState, Line};
 use super::job::{Job, JobState};
 use super::replica::Replica;
 use crate::metrics::{JobEnd, Level, ServiceGauge, ServiceMeter};
 use crate::rng::{Purpose, Stream};
 use crate::scenario::model::{Balance, Discipline, Service};
+
+/// A share of the attempts that a fault fails.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Errors {
+    pub(super) share: f64,
+    pub(super) failure: Failure,
+    /// Whether only after the program has run.
+    pub(super) after_program: bool,
+    /// The only replica concerned.
+    pub(super) only: Option<u32>,
+}
 
 /// A service while it runs.
 #[derive(Clone, Debug)]
@@ -27,10 +39,11 @@ pub(super) struct ServiceState {
     fault: Stream,
     /// How many times longer work takes than drawn.
     pub(super) slow: f64,
-    /// Share of attempts failed by faults, and how.
-    pub(super) errors: Vec<(f64, Failure)>,
+    pub(super) errors: Vec<Errors>,
     pub(super) out: bool,
     pub(super) refusing: bool,
+    /// Whether any of its answers are scripted.
+    scripted: bool,
     queued: Level,
     queued_max: u64,
     inside: Level,
@@ -41,12 +54,36 @@ pub(super) struct ServiceState {
     workers: Level,
     unlimited: bool,
     pub(super) meter: ServiceMeter,
+    /// What else there is to it.
+    pub(super) behaviour: Option<Box<BehaviourState>>,
 }
 
 impl ServiceState {
+    /// What its waiting rooms take.
+    pub(super) fn waiting_bytes(&self) -> usize {
+        let ids = |r: &Replica| r.waiting.capacity() + r.resuming.capacity();
+        self.replicas.iter().map(ids).sum::<usize>() * size_of::<TaskId>()
+    }
+
+    /// All its generators, without those of its replicas.
+    pub(super) fn streams(&self) -> impl Iterator<Item = (Purpose, &Stream)> {
+        let own = [
+            (Purpose::Work, &self.work),
+            (Purpose::Delay, &self.delay),
+            (Purpose::Choose, &self.choose),
+            (Purpose::Balance, &self.assign),
+            (Purpose::Fault, &self.fault),
+        ];
+        own.into_iter()
+            .chain(self.behaviour.iter().flat_map(|b| b.streams()))
+    }
+
     pub(super) fn new(service: &Service, seed: u64) -> Self {
         let stream = |purpose| Stream::new(seed, purpose, &service.name);
-        let replica = Replica::new(service.concurrency);
+        let replica = |n| Replica {
+            line: Line::new(service.queue.discipline, seed, &service.name, n),
+            ..Replica::new(service.concurrency)
+        };
         let mut workers = Level::default();
         let each = service.concurrency.unwrap_or(0);
         workers.set(Time::ZERO, u64::from(each) * u64::from(service.replicas));
@@ -56,7 +93,7 @@ impl ServiceState {
             places: service.queue.capacity.unwrap_or(u32::MAX),
             holds_worker: service.holds_worker,
             honours_cancellation: service.honours_cancellation,
-            replicas: vec![replica; service.replicas as usize],
+            replicas: (0..service.replicas).map(replica).collect(),
             next_replica: 0,
             work: stream(Purpose::Work),
             delay: stream(Purpose::Delay),
@@ -67,6 +104,7 @@ impl ServiceState {
             errors: Vec::new(),
             out: false,
             refusing: false,
+            scripted: false,
             queued: Level::default(),
             queued_max: 0,
             inside: Level::default(),
@@ -75,6 +113,7 @@ impl ServiceState {
             workers,
             unlimited: service.concurrency.is_none(),
             meter: ServiceMeter::new(),
+            behaviour: BehaviourState::new(service, seed),
         }
     }
 
@@ -126,6 +165,54 @@ impl ServiceState {
         }
     }
 
+    pub(super) fn follows_a_script(&mut self) {
+        self.scripted = true;
+    }
+
+    /// Sees that a job has a replica.
+    #[inline]
+    fn choose(&mut self, job: &mut Job) {
+        if !job.chosen {
+            job.replica = self.pick();
+            job.chosen = true;
+        }
+    }
+
+    /// A replica for a caller that passes over some of them; if it would pass over all, any.
+    #[cold]
+    pub(super) fn pick_passing_over(&mut self, admits: impl Fn(u32) -> bool) -> u32 {
+        let n = self.replicas.len() as u32;
+        let fit = (0..n).filter(|&replica| admits(replica)).count() as u32;
+        if fit == 0 || fit == n {
+            return self.pick();
+        }
+        let load = |replica: u32| self.replicas[replica as usize].inside;
+        let mut fitting = (0..n).filter(|&replica| admits(replica));
+        match self.balance {
+            Balance::RoundRobin => loop {
+                let pick = self.pick();
+                if admits(pick) {
+                    return pick;
+                }
+            },
+            Balance::LeastInFlight => fitting.min_by_key(|&replica| load(replica)).unwrap_or(0),
+            Balance::Random => {
+                let nth = self.assign.below(u64::from(fit)) as usize;
+                fitting.nth(nth).unwrap_or(0)
+            }
+            Balance::PowerOfTwo => {
+                let a = self.assign.below(u64::from(fit)) as u32;
+                let b = match fit {
+                    1 => a,
+                    _ => (a + 1 + self.assign.below(u64::from(fit - 1)) as u32) % fit,
+                };
+                let one = fitting.clone().nth(a as usize).unwrap_or(0);
+                let other = fitting.nth(b as usize).unwrap_or(0);
+                if load(other) < load(one) { other } else { one }
+            }
+        }
+    }
+
     pub(super) fn queued(&self) -> u64 {
         self.queued.count()
     }
@@ -140,25 +227,33 @@ impl ServiceState {
 
     /// What active faults do to a job that arrives; `None`: nothing.
     #[inline]
-    pub(super) fn disturbance(&mut self) -> Option<Disturbance> {
+    pub(super) fn disturbance(&mut self, job: &mut Job) -> Option<Disturbance> {
         if self.out {
             return Some(Disturbance::Vanishes);
         }
         if self.refusing {
             return Some(Disturbance::Fails(FailureKind::ConnectRefused.into()));
         }
+        if self.errors.iter().any(|errors| errors.only.is_some()) {
+            self.choose(job);
+        }
         let fault = &mut self.fault;
-        let mut errors = self.errors.iter();
-        errors
-            .find(|(share, _)| fault.bernoulli(*share))
-            .map(|&(_, failure)| Disturbance::Fails(failure))
+        let hits = |errors: &&Errors| {
+            errors.only.is_none_or(|only| only == job.replica) && fault.bernoulli(errors.share)
+        };
+        match self.errors.iter().find(hits) {
+            Some(errors) if errors.after_program => Some(Disturbance::FailsAfter(errors.failure)),
+            Some(errors) => Some(Disturbance::Fails(errors.failure)),
+            None if self.scripted => Some(Disturbance::Scripted),
+            None => None,
+        }
     }
 
     /// Finds a replica for a job that arrives, and lets it in unless there is no place left.
     #[inline]
     pub(super) fn admit(&mut self, now: Time, id: TaskId, job: &mut Job) -> Admission {
-        job.replica = self.pick();
-        if self.drops(job, now) {
+        self.choose(job);
+        if self.expired(job, now) {
             return Admission::Expired;
         }
         let place = &mut self.replicas[job.replica as usize];
@@ -166,8 +261,7 @@ impl ServiceState {
         let admission = if idle && place.busy < place.workers {
             Admission::Starts
         } else if place.waiting_live < self.places {
-            place.waiting.push_back(id);
-            place.waiting_live += 1;
+            place.wait(id, job);
             job.state = JobState::Waiting;
             self.queued.rise(now);
             self.queued_max = self.queued_max.max(self.queued.count());
@@ -242,10 +336,20 @@ impl ServiceState {
         !self.holds_worker && job.working == 0 && self.give_worker(now, job)
     }
 
-    /// Whether a job whose turn it is is dropped instead.
+    /// Whether the service sees that a job comes too late.
     #[inline]
-    pub(super) fn drops(&self, job: &Job, now: Time) -> bool {
+    fn expired(&self, job: &Job, now: Time) -> bool {
         self.discipline == Discipline::DeadlineDrop && job.deadline.is_some_and(|d| d <= now)
+    }
+
+    /// How a job whose turn it is ends if it is dropped instead, and what its caller is told.
+    #[inline]
+    pub(super) fn drops(&mut self, job: &Job, now: Time) -> Option<(JobEnd, Failure)> {
+        if self.expired(job, now) {
+            return Some((JobEnd::ShedExpired, FailureKind::DeadlineExceeded.into()));
+        }
+        let behaviour = self.behaviour.as_mut()?;
+        (behaviour.sheds(job, now)).then(|| (JobEnd::ShedWaited, behaviour.busy()))
     }
 
     /// A job waits no longer.
@@ -288,6 +392,7 @@ impl ServiceState {
             JobEnd::Failed => count.failed += 1,
             JobEnd::ShedFull => count.shed_full += 1,
             JobEnd::ShedExpired => count.shed_expired += 1,
+            JobEnd::ShedWaited => count.shed_waited += 1,
             JobEnd::Faulted => count.faulted += 1,
             JobEnd::Cancelled => count.cancelled += 1,
             JobEnd::Lost => count.lost += 1,
@@ -333,4 +438,8 @@ pub(super) enum Disturbance {
     Vanishes,
     /// It is answered like this.
     Fails(Failure),
+    /// Its program runs, and then it is answered like this.
+    FailsAfter(Failure),
+    /// Its answer may be scripted.
+    Scripted,
 }

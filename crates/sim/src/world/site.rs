@@ -5,7 +5,7 @@ use seawall::{Operation, Span};
 use crate::event::Event;
 use crate::law::Law;
 use crate::queue::{EventQueue, Lane, Rank};
-use crate::scenario::model::{CallSite, Scenario};
+use crate::scenario::model::{CallSite, Scenario, Service};
 use crate::step::Pc;
 
 /// One `call` step.
@@ -20,6 +20,9 @@ pub(super) struct Site {
     pub(super) entry: Pc,
     pub(super) semantics: Operation,
     pub(super) optional: bool,
+    pub(super) priority: Option<u8>,
+    /// Whether anybody asks how important a job is, or whose.
+    pub(super) asks_for_origin: bool,
     pub(super) way: Way,
     pub(super) lose_request: f64,
     pub(super) lose_response: f64,
@@ -53,8 +56,13 @@ impl Site {
             link: site.link,
             first_engine,
             entry: operation.entry,
-            semantics: operation.semantics,
+            semantics: Operation {
+                group: u64::from(site.operation),
+                ..operation.semantics
+            },
             optional: site.optional,
+            priority: site.priority,
+            asks_for_origin: scenario.services.iter().any(Service::asks_for_origin),
             way: match link.delay {
                 Law::Constant(Span::ZERO) => Way::Instant,
                 Law::Constant(span) => Way::Constant(queue.lane(span, Rank::Normal)),

@@ -6,6 +6,7 @@
 use seawall::{Entropy, Reply};
 
 use super::call::Call;
+use super::effects::Claimed;
 use super::job::Job;
 use super::{TaskId, World};
 use crate::arena::Id;
@@ -115,6 +116,20 @@ impl World {
                     let reply = self.scenario.code.replies[reply as usize];
                     self.respond(root, reply);
                 }
+                Instr::Effect(effect) => {
+                    let root = task.root(id);
+                    if let Some(reply) = self.commit(root, effect) {
+                        return self.end_program(id, reply);
+                    }
+                }
+                Instr::Claim(store) => match self.claim(id, store) {
+                    Claimed::GoesOn => {}
+                    Claimed::Waits => {
+                        self.tasks[id].pc -= 1;
+                        return None;
+                    }
+                    Claimed::Answered(reply) => return self.end_program(id, reply),
+                },
                 Instr::Jump(to) => task.pc = to.0,
                 Instr::Choose { first, count } => {
                     let root = task.root(id);
@@ -264,6 +279,10 @@ impl World {
         }
         job.working += 1;
         let span = self.scenario.code.laws[law as usize].sample(&mut service.work);
+        if service.behaviour.is_some() {
+            self.begin_work(id, root, span);
+            return None;
+        }
         let event = Event::Worked(id);
         match self.law_lanes[law as usize] {
             Some(lane) if service.slow == 1.0 => self.queue.push_lane(lane, self.now, event),

@@ -1,5 +1,6 @@
 //! The scenario language, through the public door.
 
+mod effects;
 mod examples;
 mod experiments;
 mod mistakes;

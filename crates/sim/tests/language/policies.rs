@@ -85,7 +85,7 @@ fn a_member_is_overridden_key_by_key_by_the_same_and_replaced_by_another() {
     let counting = spec("  p: { preset: polly, breaker: { counts: calls } }")
         .breaker
         .unwrap();
-    assert_eq!(counting.counts, seawall::Counts::Calls);
+    assert_eq!(counting.counts, Some(seawall::Counts::Calls));
     assert!(matches!(counting.rule, seawall::BreakerRule::Polly(_)));
     let rates = spec("  p: { preset: polly, breaker: { failure_rate: 10% } }")
         .breaker

@@ -5,10 +5,15 @@ pub(crate) mod client;
 mod empirical;
 pub(crate) mod failure;
 pub(crate) mod fault;
+mod guard;
+mod idempotency;
 pub(crate) mod law;
 pub(crate) mod link;
+mod queue;
 pub(crate) mod run;
+mod script;
 pub(crate) mod service;
+mod serving;
 
 use super::tree::At;
 use super::written::{Table, Tried, record};

@@ -5,13 +5,16 @@ mod breaker;
 mod budget;
 pub(crate) mod extends;
 mod limits;
+mod order;
 mod preset;
 mod rate_limit;
 mod retry;
+mod scope;
 pub(crate) mod settings;
 
 use seawall::{
-    Breaker, Budget, Bulkhead, Deadline, Limiter, Preset, RateLimit, Retry, Span, Spec, SpecError,
+    Breaker, Budget, Bulkhead, Deadline, Limiter, Order, Preset, RateLimit, Retry, Scopes, Span,
+    Spec, SpecError,
 };
 
 use super::context::Context;
@@ -37,6 +40,12 @@ mirror! {
         limiter: Opt<Limiter> = "none",
         /// What bounds how often attempts are sent.
         rate_limit: Opt<RateLimit> = "none",
+        /// In which order a call passes these parts: a library's, or layers, outermost first. Without: total timeout,
+        /// retry, rate limit, breaker, bulkhead, attempt timeout, as far as `breaker.counts` and
+        /// `bulkhead.hold_during_backoff` do not say otherwise.
+        order: Opt<Order> = "none",
+        /// Which calls share a breaker, a budget, a bulkhead, a rate limit.
+        scope: Scopes => Scopes::default(),
     }
     also {
         /// Another policy whose keys hold where this one does not say otherwise.

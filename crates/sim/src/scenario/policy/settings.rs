@@ -60,10 +60,34 @@ pub(crate) fn of(name: &str, node: &Node, problems: &Problems) -> Settings {
             values: &mut values,
         };
         walk.down(&full, Some(&written), &mut Vec::new());
+        say_order(&spec, &mut values);
     }
     Settings {
         policy: name.into(),
         values,
+    }
+}
+
+/// Says which order is in effect where none is written, and who made it so.
+fn say_order(spec: &Spec, values: &mut [Setting]) {
+    if spec.order.is_some() {
+        return;
+    }
+    let layers = spec.effective_order();
+    let layers: Vec<&str> = layers.layers().iter().map(|layer| layer.name()).collect();
+    let moved = |path: &str, by: &str| {
+        let moving = |setting: &&Setting| setting.path == path && setting.value == by;
+        values
+            .iter()
+            .find(moving)
+            .map(|setting| setting.origin.clone())
+    };
+    let origin = moved("breaker.counts", "calls").or(moved("bulkhead.hold_during_backoff", "true"));
+    if let Some(order) = values.iter_mut().find(|setting| setting.path == "order")
+        && !layers.is_empty()
+    {
+        order.value = format!("[{}]", layers.join(", "));
+        order.origin = origin.unwrap_or(Origin::Default);
     }
 }
 

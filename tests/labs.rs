@@ -1,0 +1,255 @@
+//! The labs: worlds of a few attempts, followed to the letter through the program.
+
+use crate::program::Folder;
+
+/// The ledger of a shipped model, one line per attempt: `columns` of each, apart by ` | `.
+fn ledger(model: &str, calls: u32, columns: &[&str]) -> Vec<String> {
+    let folder = Folder::new();
+    folder
+        .run(&format!("run {model} --no-plots --ledger {calls}"))
+        .ended(0);
+    let text = folder.read(&format!("output/{model}/ledger.csv"));
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header = reader.headers().expect("a header").clone();
+    let place = |name: &&str| header.iter().position(|h| h == *name).expect("a column");
+    let places: Vec<usize> = columns.iter().map(place).collect();
+    let line = |row: csv::StringRecord| {
+        let cells: Vec<&str> = places.iter().map(|&i| &row[i]).collect();
+        cells.join(" | ")
+    };
+    reader
+        .records()
+        .map(|row| line(row.expect("a row")))
+        .collect()
+}
+
+/// What happened and what the caller did about it.
+const STORY: [&str; 8] = [
+    "caller",
+    "attempt",
+    "key",
+    "response",
+    "answered_by",
+    "effects",
+    "known",
+    "next",
+];
+
+/// C1.
+#[test]
+fn an_order_stored_before_a_503_doubles_without_a_key_and_is_replayed_with_one() {
+    assert_eq!(
+        ledger("lab-stored-then-503", 2, &STORY),
+        [
+            "blind | 1 |  | 503 unavailable | script | order | unknown | retry",
+            "careful | 1 | k1 | 503 unavailable | script | order | unknown | retry",
+            "blind | 2 |  | 201 | program | order (duplicate) | done | done",
+            "careful | 2 | k1 | 201 | store |  | done | done",
+        ]
+    );
+}
+
+/// C2.
+#[test]
+fn a_key_with_another_body_is_refused_and_not_tried_again() {
+    let columns = [
+        "attempt",
+        "key",
+        "body",
+        "response",
+        "answered_by",
+        "effects",
+        "next",
+        "why",
+    ];
+    assert_eq!(
+        ledger("lab-same-key-other-body", 1, &columns),
+        [
+            "1 | k1 | b1 | 503 unavailable | script | order | retry | ",
+            "2 | k1 | b2 | 409 conflict | store |  | give up | not_retryable",
+        ]
+    );
+}
+
+/// C3.
+#[test]
+fn a_new_key_each_time_stores_three_orders_and_one_key_stores_one() {
+    let of = |caller: &str| -> Vec<String> {
+        let all = ledger("lab-new-key-each-time", 3, &STORY);
+        all.into_iter()
+            .filter(|row| row.starts_with(caller))
+            .collect()
+    };
+    assert_eq!(
+        of("forgetful"),
+        [
+            "forgetful | 1 | k1 | unknown |  | order | unknown | retry",
+            "forgetful | 2 | k4 | unknown |  | order (duplicate) | unknown | retry",
+            "forgetful | 3 | k5 | unknown |  | order (duplicate) | unknown | give up",
+        ]
+    );
+    assert_eq!(
+        of("careful"),
+        [
+            "careful | 1 | k2 | unknown |  | order | unknown | retry",
+            "careful | 2 | k2 | 200 | store |  | done | done",
+        ]
+    );
+    assert_eq!(
+        of("unlucky"),
+        [
+            "unlucky | 1 | k3 | unknown |  | order | unknown | retry",
+            "unlucky | 2 | k3 | unknown |  |  | unknown | retry",
+            "unlucky | 3 | k3 | unknown |  |  | unknown | give up",
+        ]
+    );
+    let waits = ledger("lab-new-key-each-time", 3, &["caller", "attempt", "wait_s"]);
+    let wait = waits
+        .iter()
+        .find_map(|row| row.strip_prefix("careful | 1 | "))
+        .expect("it waits once");
+    let wait: f64 = wait.parse().expect("seconds");
+    assert!((0.0..=0.1).contains(&wait), "{wait}");
+}
+
+/// C4.
+#[test]
+fn retry_after_is_followed_as_seconds_and_as_a_date() {
+    let columns = ["attempt", "sent_s", "response", "next", "wait_s"];
+    assert_eq!(
+        ledger("lab-retry-after", 1, &columns),
+        [
+            "1 | 0 | 429 overloaded | retry | 2",
+            "2 | 2 | 503 unavailable | retry | 4",
+            "3 | 6 | 201 | done | ",
+        ]
+    );
+}
+
+/// C5.
+#[test]
+fn a_retry_after_beyond_the_budget_is_one_attempt_and_says_what_it_would_have_needed() {
+    let columns = [
+        "attempt", "sent_s", "ended_s", "response", "next", "why", "wait_s",
+    ];
+    assert_eq!(
+        ledger("lab-retry-after-budget", 1, &columns),
+        ["1 | 0 | 0 | 503 unavailable | give up | retry_after_too_long | 120"]
+    );
+}
+
+/// C6: the race.
+#[test]
+fn looking_before_writing_doubles_in_the_race_and_only_there() {
+    assert_eq!(
+        ledger("lab-key-race", 4, &STORY),
+        [
+            "racing | 1 | k1 | unknown |  | order | unknown | retry",
+            "calm | 1 | k2 | unknown |  | order | unknown | retry",
+            "atomic | 1 | k3 | unknown |  | order | unknown | retry",
+            "polling | 1 | k4 | unknown |  | order | unknown | retry",
+            "racing | 2 | k1 | unknown |  | order (duplicate) | unknown | give up",
+            "atomic | 2 | k3 | 409 conflict | store |  | unknown | give up",
+            "polling | 2 | k4 | 200 | store |  | done | done",
+            "calm | 2 | k2 | 200 | store |  | done | done",
+        ]
+    );
+}
+
+/// C6: retention.
+#[test]
+fn a_retry_after_the_key_was_forgotten_stores_again() {
+    assert_eq!(
+        ledger("lab-key-retention", 2, &STORY),
+        [
+            "soon | 1 | k1 | unknown |  | order | unknown | retry",
+            "late | 1 | k2 | unknown |  | order | unknown | retry",
+            "soon | 2 | k1 | 200 | program | order (duplicate) | done | done",
+            "late | 2 | k2 | 200 | store |  | done | done",
+        ]
+    );
+}
+
+/// C6: one key, one effect.
+#[test]
+fn one_key_protects_one_effect_and_the_ledger_says_which() {
+    assert_eq!(
+        ledger("lab-one-key-one-effect", 3, &STORY),
+        [
+            "letter | 1 | k1 | unknown |  | order; confirmation | unknown | retry",
+            "broken | 1 | k2 | unknown |  | order | unknown | retry",
+            "batch | 1 | k3 | unknown |  | item; item | unknown | retry",
+            "letter | 2 | k1 | 200 | program | order (skipped); confirmation (duplicate) | done | done",
+            "broken | 2 | k2 | 409 conflict | store |  | unknown | give up",
+            "batch | 2 | k3 | 200 | program | item (duplicate); item (duplicate); item | done | done",
+        ]
+    );
+}
+
+/// C7: calls made for calls are in it, under the task that made them.
+#[test]
+fn a_ledger_follows_a_call_down_the_layers() {
+    let folder = Folder::new();
+    folder.write("layers.yaml", LAYERS);
+    folder.run("run layers.yaml --no-plots --ledger 1").ended(0);
+    let text = folder.read("output/layers/ledger.csv");
+    let rows: Vec<&str> = text.lines().skip(1).collect();
+    // The call, its two attempts at the gateway, and what each of them sent on.
+    let starts = [
+        "1,,web,0,gateway",
+        "2,1,gateway,0,orders",
+        "1,,web,0,gateway",
+        "3,3,gateway,0,orders",
+    ];
+    assert_eq!(rows.len(), starts.len(), "{text}");
+    for (row, start) in rows.iter().zip(starts) {
+        assert!(row.starts_with(start), "{start}: {row}");
+    }
+    assert!(rows[3].contains("order (duplicate)"), "{text}");
+    let summary = folder.read("output/layers/summary.json");
+    assert!(summary.contains("\"orders.order\""), "{summary}");
+}
+
+/// The gateway answers 503 once although all went well below; no key is sent.
+const LAYERS: &str = "\
+version: 1
+run: { duration: 10s, window: 1s }
+clients: { web: { arrivals: { at: [0s, 5s] }, calls: [ { to: gateway, policy: sdk } ] } }
+services:
+  gateway:
+    script: { answers: [ { status: 503, program: true } ], then: normal }
+    program: [ { call: orders } ]
+  orders: { program: [ { effect: order } ] }
+policies: { sdk: { retry: { max_attempts: 2, backoff: { fixed: 1s }, on: [unavailable] } } }
+expect:
+  - effects(orders) == 3
+  - duplicate_effects(orders) == 1
+";
+
+/// With a key made from the request, the service below knows the gateway's second call as the first.
+#[test]
+fn an_inherited_key_holds_through_a_retried_gateway_and_a_new_one_does_not() {
+    for (key, effects) in [("inherited", 1), ("per_call", 2)] {
+        let folder = Folder::new();
+        let world = LAYERS
+            .replace("at: [0s, 5s]", "at: [0s]")
+            .replace(
+                "call: orders",
+                &format!("call: {{ to: orders, key: {key} }}"),
+            )
+            .replace(
+                "{ program: [ { effect",
+                "{ idempotency: {}, program: [ { effect",
+            )
+            .replace(
+                "effects(orders) == 3",
+                &format!("effects(orders) == {effects}"),
+            )
+            .replace(
+                "duplicate_effects(orders) == 1",
+                &format!("duplicate_effects(orders) == {}", effects - 1),
+            );
+        folder.write("layers.yaml", &world);
+        folder.run("run layers.yaml --no-plots").ended(0);
+    }
+}
