@@ -7,6 +7,7 @@ mod compare;
 mod determinism;
 mod docs;
 mod gallery;
+mod incidents;
 mod labs;
 mod pages;
 mod program;
