@@ -100,6 +100,7 @@ pub(crate) fn scenario() -> Scenario {
         }],
         expect: Vec::new(),
         effects: None,
+        fallbacks: None,
     }
 }
 

@@ -4,7 +4,9 @@ use hdrhistogram::Histogram;
 use seawall::Time;
 
 use super::{Expectation, Kind, Measure, Metric, Of, Target};
-use crate::metrics::{Counts, EdgeCount, EffectCount, KeyCount, Outcome, ServiceCount, Window};
+use crate::metrics::{
+    AnswerCount, Counts, EdgeCount, EffectCount, KeyCount, Outcome, ServiceCount, Window,
+};
 use crate::scenario::model::{Caller, Scenario};
 use crate::verdict::judge;
 
@@ -116,6 +118,17 @@ impl<'a> Measured<'a> {
         }
     }
 
+    fn answers(&self, edges: &[usize]) -> AnswerCount {
+        let used = self.scenario.fallbacks.iter().flat_map(|used| &used.edges);
+        let mut sum = AnswerCount::default();
+        for (edge, count) in used.zip(&self.counts.answers) {
+            if edges.contains(&(*edge as usize)) {
+                sum.add(count);
+            }
+        }
+        sum
+    }
+
     fn of_effects(&self, target: Target) -> f64 {
         let effects = self.scenario.effects.iter().flat_map(|used| &used.effects);
         let meant = |index: u32, service: u32| match (self.measure.kind, target) {
@@ -203,6 +216,14 @@ impl<'a> Measured<'a> {
             Metric::AttemptsPerCall => ratio(count.attempts as f64, count.calls as f64),
             Metric::Mean => ratio(count.latency_ns as f64 / 1e9, ended as f64),
             Metric::BreakerOpen => self.breaker_open(&edges),
+            Metric::Answers => Some(match self.measure.kind {
+                Some(Kind::Source(source)) => self.answers(&edges).of(source),
+                _ => self.answers(&edges).answered(),
+            } as f64),
+            Metric::DataAge => {
+                let answers = self.answers(&edges);
+                ratio(answers.age_ns as f64 / 1e9, answers.snapshot as f64)
+            }
             metric => self.duration(metric, &edges),
         }
     }

@@ -3,6 +3,7 @@
 mod circle;
 pub(crate) mod context;
 pub mod effects;
+pub mod fallbacks;
 pub(crate) mod file;
 mod keys;
 mod load;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use seawall::{Failure, FailureKind, Operation, Span, Time};
 
 use super::effects::Effects;
+use super::fallbacks::Fallbacks;
 use crate::arrivals::Arrivals;
 use crate::expect::Expectation;
 use crate::law::Law;
@@ -42,6 +43,8 @@ pub struct Scenario {
     pub expect: Vec<Expectation>,
     /// Effects, keys and scripts, where any are used.
     pub effects: Option<Arc<Effects>>,
+    /// Fallbacks, where there are any.
+    pub fallbacks: Option<Arc<Fallbacks>>,
 }
 
 impl Scenario {

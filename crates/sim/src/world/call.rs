@@ -25,7 +25,7 @@ pub(crate) struct Call {
     /// Index into `World::engines`.
     engine: u32,
     pub(super) edge: u32,
-    site: u32,
+    pub(super) site: u32,
     /// The attempt under way, and when it was sent.
     job: TaskId,
     sent: Time,
@@ -89,6 +89,11 @@ impl World {
             What::Job(job) => (job.replica, job.deadline),
             What::Block { .. } => unreachable!("a block is no root"),
         };
+        if self.fallbacks.is_some()
+            && let Some(refused) = self.admit_call(id, root, index)
+        {
+            return Some(refused);
+        }
         let site = &self.sites[index as usize];
         let engine = site.first_engine + process;
         let request = Request {
@@ -194,8 +199,15 @@ impl World {
         }
         wake_admitted(&mut self.engines[call.engine as usize], &mut self.soon);
         self.calls_in_flight -= 1;
+        let instead = match self.fallbacks {
+            Some(_) => self.fall_back(id, call.site, verdict),
+            None => None,
+        };
         if self.effects.is_some() {
             self.conclude(id, verdict);
+        }
+        if instead.is_some() {
+            return instead;
         }
         match verdict.stopped {
             Some(_) if !self.sites[call.site as usize].optional => {

@@ -5,7 +5,7 @@ use seawall::{Operation, Span};
 use crate::event::Event;
 use crate::law::Law;
 use crate::queue::{EventQueue, Lane, Rank};
-use crate::scenario::model::{CallSite, Scenario};
+use crate::scenario::model::Scenario;
 use crate::step::Pc;
 
 /// One `call` step.
@@ -39,13 +39,16 @@ pub(super) enum Way {
 impl Site {
     pub(super) fn new(
         scenario: &Scenario,
-        site: CallSite,
+        index: usize,
         first_engine: u32,
         queue: &mut EventQueue<Event>,
     ) -> Site {
+        let site = scenario.sites[index];
         let edge = scenario.edges[site.edge as usize];
         let service = &scenario.services[edge.service as usize];
         let operation = &service.operations[site.operation as usize];
+        let effects = scenario.effects.as_deref();
+        let by_key = effects.and_then(|e| e.idempotent(index, edge.service, site.operation));
         let link = &scenario.links[site.link as usize];
         Site {
             edge: site.edge,
@@ -53,7 +56,10 @@ impl Site {
             link: site.link,
             first_engine,
             entry: operation.entry,
-            semantics: operation.semantics,
+            semantics: Operation {
+                idempotent: by_key.unwrap_or(operation.semantics.idempotent),
+                ..operation.semantics
+            },
             optional: site.optional,
             way: match link.delay {
                 Law::Constant(Span::ZERO) => Way::Instant,
