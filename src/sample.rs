@@ -141,6 +141,7 @@ pub(crate) fn outcome(seed: u64, amplification: u64) -> Outcome {
         trajectory: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15),
         calls_in_flight_max: 1234,
         log: None,
+        ledger: None,
     }
 }
 

@@ -321,6 +321,84 @@ expect:
     assert!(ran.stdout.contains("1 are lost"), "{}", ran.stdout);
 }
 
+/// C6: keys that are numbers are the same in two tenants. Told apart, each order is stored; otherwise the second one is
+/// refused, or, where nobody looks at the body, gets the answer to somebody else's order, which is lost.
+#[test]
+fn keys_that_collide_between_tenants_are_refused_or_lose_an_order() {
+    for (keys, effects, conflicts, lost) in [
+        ("scope: [tenant, operation]", 2, 0, 0),
+        ("scope: [operation]", 1, 1, 0),
+        ("scope: [operation], fingerprint: false", 1, 0, 1),
+    ] {
+        let folder = Folder::new();
+        folder.write(
+            "world.yaml",
+            &format!(
+                "version: 1
+run: {{ duration: 10s, window: 1s }}
+clients:
+  shop: {{ instances: 2, loop: [ {{ call: {{ to: orders, policy: sdk, key: numbered }} }}, {{ delay: 1h }} ] }}
+services: {{ orders: {{ idempotency: {{ {keys} }}, program: [ {{ effect: order }} ] }} }}
+policies: {{ sdk: {{ retry: {{ max_attempts: 3, backoff: none, on: [conflict] }} }} }}
+expect:
+  - attempts(shop) == 2
+  - effects(orders) == {effects}
+  - key_conflicts(orders) == {conflicts}
+  - lost_effects(orders) == {lost}
+"
+            ),
+        );
+        folder.run("run world.yaml --no-plots").ended(0);
+    }
+}
+
+/// C6: a failure is forgotten, and the retry does it all again; or it is remembered, and the retry fails like the first.
+#[test]
+fn a_failed_request_is_done_again_or_fails_again() {
+    for (failures, effects, replayed) in [("forget", 2, 0), ("replay", 1, 1)] {
+        let folder = Folder::new();
+        folder.write(
+            "world.yaml",
+            &format!(
+                "version: 1
+run: {{ duration: 10s, window: 1s }}
+clients: {{ shop: {{ arrivals: {{ at: [0s] }}, calls: [ {{ to: orders, policy: sdk, key: per_call }} ] }} }}
+services:
+  orders: {{ idempotency: {{ failures: {failures} }}, program: [ {{ effect: order }}, {{ call: mail }} ] }}
+  mail: {{ script: [503], work: 1ms }}
+policies: {{ sdk: {{ retry: {{ max_attempts: 2, backoff: none, on: [unavailable] }} }} }}
+expect:
+  - attempts(shop) == 2
+  - success_rate(shop) == 0%
+  - effects(orders) == {effects}
+  - replayed(orders) == {replayed}
+"
+            ),
+        );
+        folder.run("run world.yaml --no-plots").ended(0);
+    }
+}
+
+/// A20: first 503, then 200, for every call.
+#[test]
+fn a_script_may_count_the_attempts_of_each_call() {
+    let folder = Folder::new();
+    folder.write(
+        "world.yaml",
+        "version: 1
+run: { duration: 10s, window: 1s }
+clients: { shop: { arrivals: { paced: 10/s }, calls: [ { to: orders, policy: sdk } ] } }
+services: { orders: { script: { answers: [503], then: normal, per: call }, work: 1ms } }
+policies: { sdk: { retry: { max_attempts: 2, backoff: none, on: [unavailable] } } }
+expect:
+  - attempts_per_call(shop) == 2
+  - success_rate(shop) == 100%
+  - served(orders) == 100
+",
+    );
+    folder.run("run world.yaml --no-plots").ended(0);
+}
+
 /// With a key made from the request, the service below knows the gateway's second call as the first.
 #[test]
 fn an_inherited_key_holds_through_a_retried_gateway_and_a_new_one_does_not() {
