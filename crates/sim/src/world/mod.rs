@@ -17,6 +17,7 @@ mod effects;
 mod fallback;
 mod fault;
 mod job;
+mod record;
 mod replica;
 mod service;
 mod site;
