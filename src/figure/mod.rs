@@ -194,24 +194,18 @@ pub fn subjects(scenario: &Scenario) -> Vec<Subject> {
         .collect()
 }
 
-/// The edges that clients call on: where logical calls are counted.
+/// The edges that clients call on: where logical calls are counted. Calls made instead of others are left out.
 #[must_use]
 pub fn top_edges(scenario: &Scenario) -> Vec<usize> {
-    edges_where(scenario, |caller| matches!(caller, Caller::Client(_)))
+    let edges = 0..scenario.edges.len();
+    edges.filter(|&edge| scenario.is_top(edge)).collect()
 }
 
 /// The edges that one client calls on.
 #[must_use]
 pub fn client_edges(scenario: &Scenario, client: usize) -> Vec<usize> {
-    edges_where(scenario, |caller| caller == Caller::Client(client as u32))
-}
-
-fn edges_where(scenario: &Scenario, wanted: impl Fn(Caller) -> bool) -> Vec<usize> {
-    let edges = scenario.edges.iter().enumerate();
-    edges
-        .filter(|(_, edge)| wanted(edge.caller))
-        .map(|(i, _)| i)
-        .collect()
+    let own = |edge: &usize| scenario.edges[*edge].caller == Caller::Client(client as u32);
+    top_edges(scenario).into_iter().filter(own).collect()
 }
 
 /// The figures of `subject` over the whole measured time, in the order of [`Scope::whole`].

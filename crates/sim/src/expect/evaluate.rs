@@ -178,8 +178,10 @@ impl<'a> Measured<'a> {
         let meant = |index: &usize| {
             let edge = self.scenario.edges[*index];
             match self.measure.target {
-                Target::Run => matches!(edge.caller, Caller::Client(_)),
-                Target::Client(client) => edge.caller == Caller::Client(client),
+                Target::Run => self.scenario.is_top(*index),
+                Target::Client(client) => {
+                    edge.caller == Caller::Client(client) && self.scenario.is_top(*index)
+                }
                 Target::Edge(caller, service) => edge.caller == caller && edge.service == service,
                 Target::Service(_) => false,
             }
@@ -278,8 +280,8 @@ impl<'a> Measured<'a> {
             Metric::Attempts => Some(count.arrived as f64),
             Metric::Retries => Some((count.arrived - count.arrived_first) as f64),
             Metric::Amplification => {
-                let top = self.scenario.edges.iter().zip(&self.counts.edges);
-                let top = top.filter(|(edge, _)| matches!(edge.caller, Caller::Client(_)));
+                let top = self.counts.edges.iter().enumerate();
+                let top = top.filter(|(edge, _)| self.scenario.is_top(*edge));
                 let calls: u64 = top.map(|(_, count)| count.calls).sum();
                 ratio(count.arrived as f64, calls as f64)
             }

@@ -4,7 +4,7 @@
 
 use seawall::{FailureSet, Span, Time};
 
-use super::model::Caller;
+use super::model::{CallSite, Caller};
 
 /// Every fallback there is.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,6 +15,8 @@ pub struct Fallbacks {
     pub items: Vec<Item>,
     /// The edges that have any: what is counted is counted by these.
     pub edges: Vec<u32>,
+    /// The edges of nothing but calls made instead of others.
+    pub stand_ins: Vec<u32>,
 }
 
 /// What holds for one call step.
@@ -64,6 +66,23 @@ pub struct Item {
 }
 
 impl Fallbacks {
+    /// Once all call sites are known: gives each a place, and tells the edges of stand-ins from the others.
+    pub(crate) fn complete(&mut self, sites: &[CallSite]) {
+        self.rules.resize(sites.len(), None);
+        let instead = |rule: &Option<Rule>| rule.is_some_and(|r| r.instead == Instead::OfDirect);
+        let with = |kind: bool| {
+            let rules = self.rules.iter().zip(sites);
+            rules
+                .filter(move |(rule, _)| instead(rule) == kind)
+                .map(|(_, site)| site.edge)
+        };
+        let mut stand_ins: Vec<u32> = with(true).collect();
+        stand_ins.retain(|edge| !with(false).any(|other| other == *edge));
+        stand_ins.sort_unstable();
+        stand_ins.dedup();
+        self.stand_ins = stand_ins;
+    }
+
     /// Whether there is any.
     #[must_use]
     pub fn is_used(&self) -> bool {

@@ -185,7 +185,7 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
         }
     }
     let (effects, mut fallbacks) = (compiled.effects, compiled.fallbacks);
-    fallbacks.rules.resize(compiled.sites.len(), None);
+    fallbacks.complete(&compiled.sites);
     Some(Scenario {
         title: file.title.clone().unwrap_or_default(),
         description: file.description.clone().unwrap_or_default(),

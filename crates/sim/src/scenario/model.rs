@@ -60,6 +60,14 @@ impl Scenario {
         format!("{caller} -> {service} ({policy})")
     }
 
+    /// Whether logical calls of a client go along an edge. Calls made instead of others that failed are none of their own.
+    #[must_use]
+    pub fn is_top(&self, edge: usize) -> bool {
+        let stands_in = |f: &Arc<Fallbacks>| f.stand_ins.contains(&(edge as u32));
+        matches!(self.edges[edge].caller, Caller::Client(_))
+            && !self.fallbacks.as_ref().is_some_and(stands_in)
+    }
+
     /// What the random streams of an edge are named by: `caller -> service`, and a number where a
     /// caller calls a service under several policies. The policy's name is left out, so that runs under
     /// different policies meet the same links.
