@@ -102,6 +102,7 @@ pub(crate) fn scenario() -> Scenario {
         }],
         expect: Vec::new(),
         effects: None,
+        fallbacks: None,
     }
 }
 

@@ -226,6 +226,178 @@ expect:
   - duplicate_effects(orders) == 1
 ";
 
+/// A5: an operation that counts as idempotent only where a key is sent.
+#[test]
+fn where_a_key_is_required_a_call_without_one_is_not_retried() {
+    for (key, attempts, refused) in [("none", 1, 1), ("per_call", 2, 0)] {
+        let folder = Folder::new();
+        folder.write(
+            "keys.yaml",
+            &format!(
+                "version: 1
+run: {{ duration: 10s, window: 1s }}
+clients: {{ shop: {{ arrivals: {{ at: [0s] }}, calls: [ {{ to: orders, policy: sdk, key: {key} }} ] }} }}
+services:
+  orders:
+    idempotent: false
+    idempotency: {{ required: true }}
+    script: [ lost ]
+    program: [ {{ effect: order }} ]
+policies: {{ sdk: {{ attempt_timeout: 1s, retry: {{ max_attempts: 2, backoff: none, on: [timeout] }} }} }}
+expect:
+  - attempts(shop) == {attempts}
+  - stopped(shop, not_idempotent) == {refused}
+  - replayed(orders) == {}
+",
+                1 - refused
+            ),
+        );
+        folder.run("run keys.yaml --no-plots").ended(0);
+    }
+}
+
+/// A fault that answers once all is done, and a link that loses answers, leave effects that nobody was told of.
+#[test]
+fn effects_are_there_whatever_becomes_of_the_answer() {
+    for (fault, link, unknown) in [
+        (
+            "- { at: 0s, errors: { service: orders, fail: internal, after_program: true } }",
+            "0%",
+            0,
+        ),
+        (
+            "- { at: 0s, errors: { service: orders, fail: internal, after_program: true } }",
+            "100%",
+            20,
+        ),
+        ("- { at: 2ms, outage: { service: orders } }", "0%", 20),
+    ] {
+        let folder = Folder::new();
+        folder.write(
+            "world.yaml",
+            &format!(
+                "version: 1
+run: {{ duration: 10s, window: 1s }}
+clients: {{ shop: {{ instances: 20, loop: [ {{ call: {{ to: orders, policy: sdk, optional: true }} }}, {{ delay: 1h }} ] }} }}
+services: {{ orders: {{ program: [ {{ work: 1ms }}, {{ effect: order }}, {{ work: 5ms }}, {{ effect: receipt }} ] }} }}
+links: {{ default: {{ lose_response: {link} }} }}
+policies: {{ sdk: {{ attempt_timeout: 100ms }} }}
+faults:
+  {fault}
+expect:
+  - effects(orders, order) == 20
+  - duplicate_effects == 0
+  - lost_effects == 0
+  - hidden_effects(orders, order) == 20
+  - unknown_effects(orders, order) == {unknown}
+  - half_done_effects(orders, receipt) == {}
+",
+                if fault.contains("outage") { 20 } else { 0 }
+            ),
+        );
+        folder.run("run world.yaml --no-plots").ended(0);
+    }
+}
+
+/// One that answers first and writes later loses what a crash comes before.
+#[test]
+fn an_answer_before_the_effect_is_a_promise_that_a_crash_breaks() {
+    let folder = Folder::new();
+    folder.write(
+        "world.yaml",
+        "version: 1
+run: { duration: 10s, window: 1s }
+clients: { shop: { arrivals: { at: [0s, 1s] }, calls: [ orders ] } }
+services: { orders: { program: [ { respond: ok }, { work: 10ms }, { effect: order } ] } }
+faults: [ { at: 5ms, for: 1ms, outage: { service: orders } } ]
+expect:
+  - success_rate(shop) == 100%
+  - effects(orders) == 1
+  - lost_effects(orders) == 1
+",
+    );
+    let ran = folder.run("run world.yaml --no-plots").ended(0);
+    assert!(ran.stdout.contains("1 are lost"), "{}", ran.stdout);
+}
+
+/// C6: keys that are numbers are the same in two tenants. Told apart, each order is stored; otherwise the second one is
+/// refused, or, where nobody looks at the body, gets the answer to somebody else's order, which is lost.
+#[test]
+fn keys_that_collide_between_tenants_are_refused_or_lose_an_order() {
+    for (keys, effects, conflicts, lost) in [
+        ("scope: [tenant, operation]", 2, 0, 0),
+        ("scope: [operation]", 1, 1, 0),
+        ("scope: [operation], fingerprint: false", 1, 0, 1),
+    ] {
+        let folder = Folder::new();
+        folder.write(
+            "world.yaml",
+            &format!(
+                "version: 1
+run: {{ duration: 10s, window: 1s }}
+clients:
+  shop: {{ instances: 2, loop: [ {{ call: {{ to: orders, policy: sdk, key: numbered, optional: true }} }}, {{ delay: 1h }} ] }}
+services: {{ orders: {{ idempotency: {{ {keys} }}, program: [ {{ effect: order }} ] }} }}
+policies: {{ sdk: {{ retry: {{ max_attempts: 3, backoff: none, on: [conflict] }} }} }}
+expect:
+  - attempts(shop) == 2
+  - effects(orders) == {effects}
+  - key_conflicts(orders) == {conflicts}
+  - lost_effects(orders) == {lost}
+"
+            ),
+        );
+        folder.run("run world.yaml --no-plots").ended(0);
+    }
+}
+
+/// C6: a failure is forgotten, and the retry does it all again; or it is remembered, and the retry fails like the first.
+#[test]
+fn a_failed_request_is_done_again_or_fails_again() {
+    for (failures, effects, replayed) in [("forget", 2, 0), ("replay", 1, 1)] {
+        let folder = Folder::new();
+        folder.write(
+            "world.yaml",
+            &format!(
+                "version: 1
+run: {{ duration: 10s, window: 1s }}
+clients: {{ shop: {{ arrivals: {{ at: [0s] }}, calls: [ {{ to: orders, policy: sdk, key: per_call }} ] }} }}
+services:
+  orders: {{ idempotency: {{ failures: {failures} }}, program: [ {{ effect: order }}, {{ call: mail }} ] }}
+  mail: {{ script: [503], work: 1ms }}
+policies: {{ sdk: {{ retry: {{ max_attempts: 2, backoff: none, on: [unavailable] }} }} }}
+expect:
+  - attempts(shop) == 2
+  - success_rate(shop) == 0%
+  - effects(orders) == {effects}
+  - replayed(orders) == {replayed}
+"
+            ),
+        );
+        folder.run("run world.yaml --no-plots").ended(0);
+    }
+}
+
+/// A20: first 503, then 200, for every call.
+#[test]
+fn a_script_may_count_the_attempts_of_each_call() {
+    let folder = Folder::new();
+    folder.write(
+        "world.yaml",
+        "version: 1
+run: { duration: 10s, window: 1s }
+clients: { shop: { arrivals: { paced: 10/s }, calls: [ { to: orders, policy: sdk } ] } }
+services: { orders: { script: { answers: [503], then: normal, per: call }, work: 1ms } }
+policies: { sdk: { retry: { max_attempts: 2, backoff: none, on: [unavailable] } } }
+expect:
+  - attempts_per_call(shop) == 2
+  - success_rate(shop) == 100%
+  - served(orders) == 100
+",
+    );
+    folder.run("run world.yaml --no-plots").ended(0);
+}
+
 /// With a key made from the request, the service below knows the gateway's second call as the first.
 #[test]
 fn an_inherited_key_holds_through_a_retried_gateway_and_a_new_one_does_not() {
@@ -252,4 +424,79 @@ fn an_inherited_key_holds_through_a_retried_gateway_and_a_new_one_does_not() {
         folder.write("layers.yaml", &world);
         folder.run("run layers.yaml --no-plots").ended(0);
     }
+}
+
+/// B7, to the letter; the two calls that keep the third waiting are answered live.
+#[test]
+fn a_snapshot_is_served_up_to_its_age_and_never_instead_of_a_refusal() {
+    let columns = ["caller", "sent_s", "response", "source", "age_s"];
+    assert_eq!(
+        ledger("lab-snapshot", 20, &columns),
+        [
+            "page | 0 | 200 | live | ",
+            "page | 30 | 503 unavailable | snapshot | 30",
+            "page | 60 | 503 unavailable | snapshot | 60",
+            "page | 60.000000001 | 503 unavailable | too_old | ",
+            "ahead | 65 | 503 unavailable | future | ",
+            "empty | 70 | 503 unavailable | missing | ",
+            "page | 80 | 422 invalid | failed | ",
+            "crowd | 90 | 200 | live | ",
+            "crowd | 90 | 200 | live | ",
+            "crowd | 90 | not sent | capacity | ",
+            "page | 100 | 200 | live | ",
+        ]
+    );
+}
+
+/// B4: past a cache that is down, all reads go to an origin that can do a tenth of them; a bulkhead in front of the
+/// fallback lets through what it can do. One permit covers both calls.
+#[test]
+fn a_direct_fallback_is_a_call_of_its_own_under_the_permit_of_the_first() {
+    let world = |direct: &str, permits: &str| {
+        format!(
+            "version: 1
+run: {{ duration: 20s, window: 1s, drain: 20s }}
+clients:
+  web: {{ arrivals: {{ paced: 100/s }}, calls: [ {{ to: cache, policy: sdk, fallback: {{ direct: {{ to: origin, policy: {direct} }}{permits} }} }} ] }}
+services:
+  cache: {{ work: 1ms }}
+  origin: {{ concurrency: 1, work: 100ms }}
+policies:
+  sdk: {{ attempt_timeout: 500ms }}
+  limited: {{ attempt_timeout: 500ms, bulkhead: 1 }}
+faults: [ {{ at: 10s, for: 5s, refuse: cache }} ]
+expect:
+"
+        )
+    };
+    let run = |world: String, promises: &str| {
+        let folder = Folder::new();
+        folder.write("world.yaml", &(world + promises));
+        folder.run("run world.yaml --no-plots").ended(0);
+    };
+    // 500 reads in five seconds: without a limit nearly all of them wait for too long.
+    run(
+        world("sdk", ""),
+        "  - answers(web, direct) <= 60
+  - answers(web, live) == 1500
+  - answers(web, failed) >= 440
+  - queue_max(origin) >= 100
+",
+    );
+    run(
+        world("limited", ""),
+        "  - answers(web, direct) >= 45
+  - answers(web, capacity) >= 440
+  - answers(web, failed) == 0
+  - queue_max(origin) == 0
+",
+    );
+    // One permit: the next call, live or not, is turned away while the origin works for this one.
+    run(
+        world("sdk", ", permits: 1"),
+        "  - answers(web, direct) >= 45
+  - answers(web, capacity) >= 440
+  - queue_max(origin) == 0
+",
+    );
 }

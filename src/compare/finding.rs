@@ -28,7 +28,7 @@ pub fn key(difference: &Difference) -> bool {
         Scope::Run => &OF_RUN,
         Scope::Service => &OF_SERVICE,
         Scope::Effect => &OF_EFFECT,
-        Scope::Client | Scope::Edge | Scope::Keys => &[],
+        Scope::Client | Scope::Edge | Scope::Keys | Scope::Answers => &[],
     };
     names.contains(&difference.figure.name) && difference.verdict != Verdict::NoData
 }

@@ -94,7 +94,11 @@ fn by_scope(differences: &[Difference]) -> Value {
         "edges": by_name(Scope::Edge),
         "services": by_name(Scope::Service),
     });
-    for (key, scope) in [("effects", Scope::Effect), ("keys", Scope::Keys)] {
+    for (key, scope) in [
+        ("effects", Scope::Effect),
+        ("keys", Scope::Keys),
+        ("answers", Scope::Answers),
+    ] {
         if of(scope).next().is_some() {
             all[key] = by_name(scope);
         }

@@ -46,7 +46,15 @@ impl Sense {
             | "utilisation"
             | "inside_mean" => Sense::Neutral,
             "effects_duplicate" | "effects_lost" | "effects_unknown" | "effects_hidden"
-            | "effects_half_done" | "keys_conflicts" => Sense::Low,
+            | "effects_half_done" | "keys_conflicts" | "answers_failed" | "answers_too_old"
+            | "answers_future" | "answers_missing" | "answers_capacity" | "answers_rejected"
+            | "data_age_mean_s" => Sense::Low,
+            "answers_live" => Sense::High,
+            "answers_snapshot"
+            | "answers_generic"
+            | "answers_omitted"
+            | "answers_direct"
+            | "answers_fallback_share" => Sense::Neutral,
             "effects_committed" | "effects_skipped" | "keys_without" | "keys_new"
             | "keys_replayed" | "keys_in_progress" | "keys_polls" | "keys_taken_over" => {
                 Sense::Neutral

@@ -4,6 +4,7 @@
 //! these scopes there is one list of [`Column`]s over the whole measured time and one over a window;
 //! the tables, the CSV and JSON files and their documentation are all made from these lists.
 
+pub mod answer;
 pub mod calls;
 pub mod column;
 pub mod effect;
@@ -12,7 +13,7 @@ pub mod service;
 
 use std::sync::LazyLock;
 
-use sim::metrics::{EffectCount, KeyCount, Outcome, Window};
+use sim::metrics::{AnswerCount, EffectCount, KeyCount, Outcome, Window};
 use sim::scenario::effects::Effect;
 use sim::scenario::model::{Caller, Scenario};
 
@@ -38,6 +39,8 @@ pub enum Scope {
     Effect,
     /// One store of idempotency keys; only where there are any.
     Keys,
+    /// The calls of one edge that have a fallback; only where there are any.
+    Answers,
 }
 
 /// One thing that is reported on.
@@ -73,6 +76,7 @@ struct Tables {
     window_service: Vec<Column<WindowService>>,
     effect: Vec<Column<EffectCount>>,
     keys: Vec<Column<KeyCount>>,
+    answers: Vec<Column<AnswerCount>>,
 }
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
@@ -86,17 +90,19 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
     window_service: service::window(),
     effect: effect::effect(),
     keys: effect::keys(),
+    answers: answer::answers(),
 });
 
 impl Scope {
     /// All scopes, in the order of reports.
-    pub const ALL: [Scope; 6] = [
+    pub const ALL: [Scope; 7] = [
         Scope::Run,
         Scope::Client,
         Scope::Edge,
         Scope::Service,
         Scope::Effect,
         Scope::Keys,
+        Scope::Answers,
     ];
 
     /// The word used in files.
@@ -109,6 +115,7 @@ impl Scope {
             Scope::Service => "service",
             Scope::Effect => "effect",
             Scope::Keys => "keys",
+            Scope::Answers => "answers",
         }
     }
 
@@ -122,6 +129,7 @@ impl Scope {
             Scope::Service => declared(&TABLES.whole_service),
             Scope::Effect => declared(&TABLES.effect),
             Scope::Keys => declared(&TABLES.keys),
+            Scope::Answers => declared(&TABLES.answers),
         }
     }
 
@@ -135,6 +143,7 @@ impl Scope {
             Scope::Service => declared(&TABLES.window_service),
             Scope::Effect => declared(&TABLES.effect),
             Scope::Keys => declared(&TABLES.keys),
+            Scope::Answers => declared(&TABLES.answers),
         }
     }
 }
@@ -169,6 +178,9 @@ pub fn subjects(scenario: &Scenario) -> Vec<Subject> {
         format!("{service}.{}", effect.name)
     };
     let effects = used().flat_map(|used| &used.effects).map(named).enumerate();
+    let guarded = scenario.fallbacks.iter().flat_map(|used| &used.edges);
+    let arrow = |&edge: &u32| wording::edge(scenario, &scenario.edges[edge as usize]);
+    let answers = guarded.map(arrow).enumerate();
     let stores = used().flat_map(|used| &used.stores);
     let stores = stores.map(|store| store.name.clone()).enumerate();
     std::iter::once((0, "all".to_string()))
@@ -178,27 +190,22 @@ pub fn subjects(scenario: &Scenario) -> Vec<Subject> {
         .chain(services.map(subject(Scope::Service)))
         .chain(effects.map(subject(Scope::Effect)))
         .chain(stores.map(subject(Scope::Keys)))
+        .chain(answers.map(subject(Scope::Answers)))
         .collect()
 }
 
-/// The edges that clients call on: where logical calls are counted.
+/// The edges that clients call on: where logical calls are counted. Calls made instead of others are left out.
 #[must_use]
 pub fn top_edges(scenario: &Scenario) -> Vec<usize> {
-    edges_where(scenario, |caller| matches!(caller, Caller::Client(_)))
+    let edges = 0..scenario.edges.len();
+    edges.filter(|&edge| scenario.is_top(edge)).collect()
 }
 
 /// The edges that one client calls on.
 #[must_use]
 pub fn client_edges(scenario: &Scenario, client: usize) -> Vec<usize> {
-    edges_where(scenario, |caller| caller == Caller::Client(client as u32))
-}
-
-fn edges_where(scenario: &Scenario, wanted: impl Fn(Caller) -> bool) -> Vec<usize> {
-    let edges = scenario.edges.iter().enumerate();
-    edges
-        .filter(|(_, edge)| wanted(edge.caller))
-        .map(|(i, _)| i)
-        .collect()
+    let own = |edge: &usize| scenario.edges[*edge].caller == Caller::Client(client as u32);
+    top_edges(scenario).into_iter().filter(own).collect()
 }
 
 /// The figures of `subject` over the whole measured time, in the order of [`Scope::whole`].
@@ -224,6 +231,7 @@ pub fn whole(scenario: &Scenario, outcome: &Outcome, subject: &Subject) -> Vec<O
         }
         Scope::Effect => read(&TABLES.effect, &outcome.drained.effects[index]),
         Scope::Keys => read(&TABLES.keys, &outcome.drained.keys[index]),
+        Scope::Answers => read(&TABLES.answers, &outcome.drained.answers[index]),
     }
 }
 
@@ -253,6 +261,7 @@ pub fn in_window(scenario: &Scenario, window: &Window, subject: &Subject) -> Vec
         }
         Scope::Effect => read(&TABLES.effect, &window.counts.effects[index]),
         Scope::Keys => read(&TABLES.keys, &window.counts.keys[index]),
+        Scope::Answers => read(&TABLES.answers, &window.counts.answers[index]),
     }
 }
 

@@ -18,6 +18,21 @@ const EFFECT: [(&str, &str, bool); 7] = [
     ("skipped", "effects_skipped", true),
 ];
 
+const ANSWERS: [(&str, &str, bool); 12] = [
+    ("live", "answers_live", false),
+    ("snapshot", "answers_snapshot", true),
+    ("generic", "answers_generic", true),
+    ("omitted", "answers_omitted", true),
+    ("direct", "answers_direct", true),
+    ("too old", "answers_too_old", true),
+    ("future", "answers_future", true),
+    ("missing", "answers_missing", true),
+    ("capacity", "answers_capacity", true),
+    ("rejected", "answers_rejected", true),
+    ("failed", "answers_failed", false),
+    ("mean age s", "data_age_mean_s", true),
+];
+
 const KEYS: [(&str, &str, bool); 6] = [
     ("new", "keys_new", false),
     ("replayed", "keys_replayed", false),
@@ -27,11 +42,32 @@ const KEYS: [(&str, &str, bool); 6] = [
     ("taken over", "keys_taken_over", true),
 ];
 
+/// What is first to be known about effects, where there are any.
+pub(super) fn headline(report: &Report<'_>) -> Option<(bool, String)> {
+    let rows: Vec<&Row> = report.summary.of_scope(Scope::Effect).collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let sum = |figure: &str| -> f64 { rows.iter().filter_map(|row| row.mean(figure)).sum() };
+    let (done, again) = (sum("effects_committed"), sum("effects_duplicate"));
+    let (lost, unknown) = (sum("effects_lost"), sum("effects_unknown"));
+    let n = number::prefixed;
+    let words = format!(
+        "Of {} effects {} are duplicates; {} are lost; {} are unknown to their callers",
+        n(done),
+        n(again),
+        n(lost),
+        n(unknown)
+    );
+    Some((again + lost > 0.0, words))
+}
+
 /// The tables there is something to show in.
 pub(super) fn tables(report: &Report<'_>) -> Vec<Table> {
     [
         ("effects", Scope::Effect, &EFFECT[..]),
         ("idempotency keys", Scope::Keys, &KEYS[..]),
+        ("answers", Scope::Answers, &ANSWERS[..]),
     ]
     .into_iter()
     .filter_map(|(title, scope, columns)| {

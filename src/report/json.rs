@@ -127,7 +127,11 @@ fn figures(report: &Report<'_>) -> Value {
         "services": by_name(Scope::Service),
     });
     // Only where there are any.
-    for (key, scope) in [("effects", Scope::Effect), ("keys", Scope::Keys)] {
+    for (key, scope) in [
+        ("effects", Scope::Effect),
+        ("keys", Scope::Keys),
+        ("answers", Scope::Answers),
+    ] {
         let rows = by_name(scope);
         if !rows.is_empty() {
             all[key] = rows.into();

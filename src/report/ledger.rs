@@ -1,13 +1,13 @@
 //! `ledger.csv`: every attempt of the first calls, what it did, and what its caller knew.
 
 use seawall::{Reply, Span, Stopped, Time};
-use sim::metrics::{By, Entry, Known, Mark, Next, Response};
+use sim::metrics::{By, Entry, Known, Mark, Next, Response, Source};
 use sim::scenario::model::{Caller, Scenario};
 
 use super::csv::Table;
 
 /// Columns of `ledger.csv`.
-pub const KEYS: [(&str, &str); 19] = [
+pub const KEYS: [(&str, &str); 21] = [
     (
         "call",
         "The logical call, counted from 1 in the order of their begin.",
@@ -66,6 +66,11 @@ pub const KEYS: [(&str, &str); 19] = [
         "wait_s",
         "Seconds until the retry was sent; when it gave up over a Retry-After, the seconds that were asked for.",
     ),
+    (
+        "source",
+        "Where a call has a fallback, what its program got in the end: `live`, `snapshot`, `generic`, `omitted`, `direct`; rejected since `too_old`, `future`, `missing`, `capacity`; `rejected` by rule; `failed`.",
+    ),
+    ("age_s", "Age of the snapshot that was served, in seconds."),
 ];
 
 /// The file.
@@ -78,7 +83,7 @@ pub fn csv(scenario: &Scenario, ledger: &[Entry]) -> String {
     table.finish()
 }
 
-fn row(scenario: &Scenario, entry: &Entry) -> [String; 19] {
+fn row(scenario: &Scenario, entry: &Entry) -> [String; 21] {
     let edge = scenario.edges[entry.edge as usize];
     let service = &scenario.services[edge.service as usize];
     let caller = match edge.caller {
@@ -112,6 +117,8 @@ fn row(scenario: &Scenario, entry: &Entry) -> [String; 19] {
         next.into(),
         why.into(),
         wait.map_or_else(String::new, seconds),
+        entry.source.map_or("", Source::name).into(),
+        entry.age.map_or_else(String::new, seconds),
     ]
 }
 

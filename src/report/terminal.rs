@@ -113,6 +113,10 @@ impl Lines {
                 self.line(&style.warn(&format!("{lead}{line}")));
             }
         }
+        if let Some((bad, words)) = effects::headline(report) {
+            let dress: Dress = if bad { Style::bad } else { Style::good };
+            self.line(&format!("{}{words}", dress(style, "▌ ")));
+        }
         for line in certainty::warmup(report.warmup, scenario, style, COLUMNS) {
             self.line(&line);
         }

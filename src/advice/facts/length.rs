@@ -140,7 +140,7 @@ impl Formula {
                     return None;
                 }
                 Instr::Effect(_) | Instr::Claim(_) => next,
-                Instr::Jump(to) => to,
+                Instr::Jump(to) | Instr::Otherwise(to) => to,
                 Instr::Respond(_) | Instr::End => return Some(()),
             };
         }
@@ -209,7 +209,7 @@ impl Draws<'_> {
                     drawn.or(arms.last()).map_or(next, |(_, arm)| *arm)
                 }
                 Instr::Effect(_) | Instr::Claim(_) => next,
-                Instr::Jump(to) => to,
+                Instr::Jump(to) | Instr::Otherwise(to) => to,
                 Instr::Respond(_) => return Some((sum, true)),
                 Instr::End => return Some((sum, false)),
             };

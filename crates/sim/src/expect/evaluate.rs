@@ -4,7 +4,9 @@ use hdrhistogram::Histogram;
 use seawall::Time;
 
 use super::{Expectation, Kind, Measure, Metric, Of, Target};
-use crate::metrics::{Counts, EdgeCount, EffectCount, KeyCount, Outcome, ServiceCount, Window};
+use crate::metrics::{
+    AnswerCount, Counts, EdgeCount, EffectCount, KeyCount, Outcome, ServiceCount, Window,
+};
 use crate::scenario::model::{Caller, Scenario};
 use crate::verdict::judge;
 
@@ -116,6 +118,17 @@ impl<'a> Measured<'a> {
         }
     }
 
+    fn answers(&self, edges: &[usize]) -> AnswerCount {
+        let used = self.scenario.fallbacks.iter().flat_map(|used| &used.edges);
+        let mut sum = AnswerCount::default();
+        for (edge, count) in used.zip(&self.counts.answers) {
+            if edges.contains(&(*edge as usize)) {
+                sum.add(count);
+            }
+        }
+        sum
+    }
+
     fn of_effects(&self, target: Target) -> f64 {
         let effects = self.scenario.effects.iter().flat_map(|used| &used.effects);
         let meant = |index: u32, service: u32| match (self.measure.kind, target) {
@@ -165,8 +178,10 @@ impl<'a> Measured<'a> {
         let meant = |index: &usize| {
             let edge = self.scenario.edges[*index];
             match self.measure.target {
-                Target::Run => matches!(edge.caller, Caller::Client(_)),
-                Target::Client(client) => edge.caller == Caller::Client(client),
+                Target::Run => self.scenario.is_top(*index),
+                Target::Client(client) => {
+                    edge.caller == Caller::Client(client) && self.scenario.is_top(*index)
+                }
                 Target::Edge(caller, service) => edge.caller == caller && edge.service == service,
                 Target::Service(_) => false,
             }
@@ -203,6 +218,14 @@ impl<'a> Measured<'a> {
             Metric::AttemptsPerCall => ratio(count.attempts as f64, count.calls as f64),
             Metric::Mean => ratio(count.latency_ns as f64 / 1e9, ended as f64),
             Metric::BreakerOpen => self.breaker_open(&edges),
+            Metric::Answers => Some(match self.measure.kind {
+                Some(Kind::Source(source)) => self.answers(&edges).of(source),
+                _ => self.answers(&edges).answered(),
+            } as f64),
+            Metric::DataAge => {
+                let answers = self.answers(&edges);
+                ratio(answers.age_ns as f64 / 1e9, answers.snapshot as f64)
+            }
             metric => self.duration(metric, &edges),
         }
     }
@@ -257,8 +280,8 @@ impl<'a> Measured<'a> {
             Metric::Attempts => Some(count.arrived as f64),
             Metric::Retries => Some((count.arrived - count.arrived_first) as f64),
             Metric::Amplification => {
-                let top = self.scenario.edges.iter().zip(&self.counts.edges);
-                let top = top.filter(|(edge, _)| matches!(edge.caller, Caller::Client(_)));
+                let top = self.counts.edges.iter().enumerate();
+                let top = top.filter(|(edge, _)| self.scenario.is_top(*edge));
                 let calls: u64 = top.map(|(_, count)| count.calls).sum();
                 ratio(count.arrived as f64, calls as f64)
             }

@@ -185,6 +185,11 @@ metrics! {
     QueueMax "queue_max" Count Service;
     /// Jobs waiting, mean over time, all replicas.
     QueueMean "queue_mean" Factor Service;
+    /// Calls with a fallback, by where their answer came from: `answers(web -> api, snapshot)`; without a second name,
+    /// all that were answered, by whatever means.
+    Answers "answers" Count Calls;
+    /// Mean age of the snapshots that were served.
+    DataAge "data_age" Time Calls;
     /// Times effects were done, duplicates included: `effects(orders, order)`.
     Effects "effects" Count Effects;
     /// Times effects were done that had been done already for the same call.

@@ -3,6 +3,7 @@
 use seawall::{FailureKind, Span, Stopped, Time};
 
 use super::{Comparison, Expectation, Kind, Measure, Metric, Of, Target, Unit};
+use crate::metrics::Source;
 use crate::scenario::model::{Caller, Run, Scenario};
 use crate::scenario::names::Names;
 use crate::scenario::written::{mend, parse_percent, parse_rate, parse_span, parse_times};
@@ -76,6 +77,9 @@ fn measure_of(
         text.map(|text| parse_span(text).map(|span| Time::ZERO.after(span)))
             .transpose()
     };
+    if matches!(metric, Metric::Answers | Metric::DataAge) && !names.fallbacks {
+        return Err("no call has a `fallback`".into());
+    }
     let (from, to) = (time(from)?, time(to)?);
     if from.is_some() || to.is_some() {
         windows_apply(metric, target)?;
@@ -244,6 +248,7 @@ fn kind_of(metric: Metric, target: Target, name: &str, names: &Names) -> Result<
     let hint = match metric {
         Metric::Stopped => mend(name, Stopped::NAMES.into_iter()),
         Metric::Failures => mend(name, FailureKind::ALL.iter().map(|kind| kind.name())),
+        Metric::Answers => mend(name, Source::ALL.into_iter().map(Source::name)),
         _ => {
             return Err(format!(
                 "`{}` has no kinds; leave out `{name}`",

@@ -4,6 +4,8 @@
 
 use seawall::{Reply, Span, Stopped, Time};
 
+use super::answer::Source;
+
 /// One attempt; a call that sent none has one entry as well, with attempt 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
@@ -37,6 +39,10 @@ pub struct Entry {
     pub effects: Vec<(u32, Mark)>,
     /// What the caller did next.
     pub next: Next,
+    /// What its program got in the end, where there is a fallback; with the last attempt of a call.
+    pub source: Option<Source>,
+    /// The age of the snapshot that was served.
+    pub age: Option<Span>,
 }
 
 /// What came back.

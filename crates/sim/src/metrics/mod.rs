@@ -1,5 +1,6 @@
 //! Measuring: what is counted, and in which window.
 
+mod answer;
 mod effect;
 mod ledger;
 mod level;
@@ -9,6 +10,7 @@ mod outcome;
 mod recorder;
 mod tally;
 
+pub use answer::{AnswerCount, Source};
 pub use effect::{EffectCount, KeyCount};
 pub use ledger::{By, Entry, Known, Mark, Next, Response};
 pub(crate) use level::Level;

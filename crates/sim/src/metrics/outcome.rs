@@ -3,6 +3,7 @@
 use hdrhistogram::Histogram;
 use seawall::{FailureKind, Phase, Stopped, Time};
 
+use super::answer::AnswerCount;
 use super::effect::{EffectCount, KeyCount};
 use super::ledger::Entry;
 use super::log::Log;
@@ -204,6 +205,8 @@ pub struct Counts {
     pub effects: Vec<EffectCount>,
     /// By index in [`Effects::stores`](crate::scenario::effects::Effects::stores).
     pub keys: Vec<KeyCount>,
+    /// By index in [`Fallbacks::edges`](crate::scenario::fallbacks::Fallbacks::edges).
+    pub answers: Vec<AnswerCount>,
 }
 
 impl Counts {
@@ -222,6 +225,10 @@ impl Counts {
                 KeyCount::default();
                 scenario.effects.as_ref().map_or(0, |e| e.stores.len())
             ],
+            answers: vec![
+                AnswerCount::default();
+                scenario.fallbacks.as_ref().map_or(0, |f| f.edges.len())
+            ],
         }
     }
 
@@ -237,6 +244,7 @@ impl Counts {
         each(&mut self.edges, &other.edges, EdgeCount::add);
         each(&mut self.effects, &other.effects, EffectCount::add);
         each(&mut self.keys, &other.keys, KeyCount::add);
+        each(&mut self.answers, &other.answers, AnswerCount::add);
     }
 
     /// What was counted since `earlier`.
@@ -254,6 +262,7 @@ impl Counts {
             edges: each(&self.edges, &earlier.edges, EdgeCount::since),
             effects: each(&self.effects, &earlier.effects, EffectCount::since),
             keys: each(&self.keys, &earlier.keys, KeyCount::since),
+            answers: each(&self.answers, &earlier.answers, AnswerCount::since),
         }
     }
 }

@@ -173,6 +173,14 @@ impl Effects {
         !unused || self.faults
     }
 
+    /// Whether what call site `site` sends to an operation makes it safe to repeat; `None`: keys have no say in it.
+    #[must_use]
+    pub fn idempotent(&self, site: usize, service: u32, operation: u32) -> Option<bool> {
+        let store = self.of(service, operation)?.store?;
+        let key = self.sends.get(site)?.key;
+        (self.stores[store as usize].required).then_some(key != KeySent::None)
+    }
+
     /// What holds for an operation.
     #[must_use]
     pub fn of(&self, service: u32, operation: u32) -> Option<&Rules> {
@@ -218,7 +226,7 @@ pub(crate) fn least(code: &Code, entry: Pc) -> Vec<(u32, u32)> {
                 }
                 break;
             }
-            Instr::Jump(to) => to,
+            Instr::Jump(to) | Instr::Otherwise(to) => to,
             Instr::End => break,
             Instr::Work(_)
             | Instr::Delay(_)

@@ -168,6 +168,7 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
     );
     let faults = faults(file, duration, &clients, &services, context);
     context.names = std::mem::take(&mut context.names).with(Some(compiler.effects()));
+    context.names.fallbacks = compiler.fallbacks().is_used();
     let expect = promises(file, run.as_ref(), context);
     let mut compiled = compiler.finish();
     compiled.effects.faults = faults.iter().any(Fault::runs_the_program);
@@ -183,7 +184,8 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
             context.report(compiled.places[circle.site as usize], message);
         }
     }
-    let effects = compiled.effects;
+    let (effects, mut fallbacks) = (compiled.effects, compiled.fallbacks);
+    fallbacks.complete(&compiled.sites);
     Some(Scenario {
         title: file.title.clone().unwrap_or_default(),
         description: file.description.clone().unwrap_or_default(),
@@ -198,6 +200,7 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
         faults,
         expect,
         effects: effects.is_used().then(|| Arc::new(effects)),
+        fallbacks: fallbacks.is_used().then(|| Arc::new(fallbacks)),
     })
 }
 

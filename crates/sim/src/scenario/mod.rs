@@ -4,6 +4,7 @@ pub(crate) mod behaviour;
 mod circle;
 pub(crate) mod context;
 pub mod effects;
+pub mod fallbacks;
 pub(crate) mod file;
 mod keys;
 mod load;

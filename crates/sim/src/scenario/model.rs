@@ -8,6 +8,7 @@ use std::sync::Arc;
 use seawall::{Failure, FailureKind, Operation, Span, Time};
 
 use super::effects::Effects;
+use super::fallbacks::Fallbacks;
 use crate::arrivals::Arrivals;
 use crate::expect::Expectation;
 use crate::law::Law;
@@ -45,6 +46,8 @@ pub struct Scenario {
     pub expect: Vec<Expectation>,
     /// Effects, keys and scripts, where any are used.
     pub effects: Option<Arc<Effects>>,
+    /// Fallbacks, where there are any.
+    pub fallbacks: Option<Arc<Fallbacks>>,
 }
 
 impl Scenario {
@@ -58,6 +61,14 @@ impl Scenario {
         let service = &self.services[edge.service as usize].name;
         let policy = &self.policies[edge.policy as usize].name;
         format!("{caller} -> {service} ({policy})")
+    }
+
+    /// Whether logical calls of a client go along an edge. Calls made instead of others that failed are none of their own.
+    #[must_use]
+    pub fn is_top(&self, edge: usize) -> bool {
+        let stands_in = |f: &Arc<Fallbacks>| f.stand_ins.contains(&(edge as u32));
+        matches!(self.edges[edge].caller, Caller::Client(_))
+            && !self.fallbacks.as_ref().is_some_and(stands_in)
     }
 
     /// What the random streams of an edge are named by: `caller -> service`, and a number where a

@@ -23,6 +23,8 @@ pub(crate) struct Names {
     pub(crate) effects: Vec<Effect>,
     /// Services that remember idempotency keys, likewise.
     pub(crate) keys: Vec<u32>,
+    /// Whether any call has a fallback, likewise.
+    pub(crate) fallbacks: bool,
 }
 
 /// A service and what it offers.
@@ -45,6 +47,7 @@ impl Names {
             services: services.collect(),
             policies: scenario.policies.iter().map(|p| p.name.clone()).collect(),
             links: scenario.links.iter().map(|l| l.name.clone()).collect(),
+            fallbacks: scenario.fallbacks.is_some(),
             ..Names::default()
         }
         .with(scenario.effects.as_deref())

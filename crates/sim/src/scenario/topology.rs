@@ -92,6 +92,7 @@ impl Work<'_> {
                 | Instr::Delay(_)
                 | Instr::Respond(_)
                 | Instr::Effect(_)
+                | Instr::Otherwise(_)
                 | Instr::Claim(_) => next,
                 Instr::Call(site) => {
                     add(&mut caused, &self.site(site));

@@ -1,5 +1,6 @@
 //! `call`: calls a service under a policy and waits for the answer.
 
+use super::fallback::FallbackFile;
 use super::{Compiler, Instr};
 use crate::scenario::context::Context;
 use crate::scenario::effects::{KeySent, Sends};
@@ -27,6 +28,8 @@ record! {
         /// How important it is, 0 most, to 255. Default: as important as the request that caused it; 0 for a
         /// client.
         priority: Option<At<Whole<0>>>,
+        /// What there is when the call fails. Default: the program fails with it, unless it is `optional`.
+        fallback: Option<At<FallbackFile>>,
     }
 }
 
@@ -65,6 +68,19 @@ impl Call {
         compiler: &mut Compiler,
         context: &mut Context<'_>,
     ) {
+        let laid_out = self.lay_out(caller, compiler, context);
+        if let (Some(call), Some(fallback)) = (laid_out, &self.fallback) {
+            fallback.value.compile(call, caller, compiler, context);
+        }
+    }
+
+    /// The call alone; its site and edge.
+    pub(super) fn lay_out(
+        &self,
+        caller: Caller,
+        compiler: &mut Compiler,
+        context: &mut Context<'_>,
+    ) -> Option<(u32, u32)> {
         let service = context.service(&self.to);
         let operation = match (service, &self.operation) {
             (Some(service), Some(name)) => context.operation(service, name),
@@ -81,7 +97,7 @@ impl Call {
         let (Some(service), Some(operation), Some(policy), Some(link)) =
             (service, operation, policy, link)
         else {
-            return;
+            return None;
         };
         let sends = self.sends(caller, context);
         let priority = self.priority.as_ref().and_then(|written| {
@@ -110,6 +126,7 @@ impl Call {
             self.to.at,
         );
         compiler.push(Instr::Call(site));
+        Some((site, edge))
     }
 
     fn sends(&self, caller: Caller, context: &mut Context<'_>) -> Sends {

@@ -58,6 +58,9 @@ pub enum Instr {
     Jump(Pc),
     /// Answers the caller now with `replies[.0]`; what follows runs without anybody waiting.
     Respond(u32),
+    /// Goes on at this address; only where the call just before it failed and has another call for a fallback, the
+    /// kernel steps over it.
+    Otherwise(Pc),
     /// Commits `Effects::effects[.0]`.
     Effect(u32),
     /// Looks for the request's key in `Effects::stores[.0]`: goes on if it is new.
@@ -91,6 +94,7 @@ impl Code {
                     open.extend(self.arms_of(first, count).iter().map(|arm| arm.1));
                 }
                 Instr::Repeat { body, .. } => open.extend([next, body]),
+                Instr::Otherwise(to) => open.extend([next, to]),
                 Instr::Jump(to) => open.push(to),
                 Instr::End => {}
             }

@@ -8,6 +8,7 @@ use super::{Code, Instr, Pc, Step};
 use crate::law::Law;
 use crate::scenario::context::Context;
 use crate::scenario::effects::{Effect, Effects, Sends, Store};
+use crate::scenario::fallbacks::{Fallbacks, Rule};
 use crate::scenario::file::law::LawFile;
 use crate::scenario::model::{CallSite, Caller, Edge};
 use crate::scenario::tree::Position;
@@ -32,6 +33,7 @@ pub(crate) struct Compiled {
     /// Where each call site is written.
     pub(crate) places: Vec<Position>,
     pub(crate) effects: Effects,
+    pub(crate) fallbacks: Fallbacks,
     /// Where each store of keys is written.
     pub(crate) stores: Vec<Position>,
 }
@@ -149,6 +151,18 @@ impl Compiler {
                 edges.len() - 1
             });
         index as u32
+    }
+
+    /// What is known of fallbacks so far.
+    pub(crate) fn fallbacks(&mut self) -> &mut Fallbacks {
+        &mut self.compiled.fallbacks
+    }
+
+    /// What holds for a call site.
+    pub(super) fn rule(&mut self, site: u32, rule: Rule) {
+        let rules = &mut self.compiled.fallbacks.rules;
+        rules.resize(rules.len().max(site as usize + 1), None);
+        rules[site as usize] = Some(rule);
     }
 
     /// What is known of effects so far.

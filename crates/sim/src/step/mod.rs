@@ -10,6 +10,7 @@ mod choose;
 mod code;
 mod compile;
 mod effect;
+mod fallback;
 mod parallel;
 mod repeat;
 mod respond;

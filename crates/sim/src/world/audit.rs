@@ -97,6 +97,10 @@ impl World {
             let open = |id| self.tasks.get(id).is_some_and(|task| task.job().is_some());
             broken.extend(effects.broken_laws(open));
         }
+        if let Some(fallbacks) = &self.fallbacks {
+            let open = self.tasks.iter().filter_map(|(_, task)| task.call);
+            broken.extend(fallbacks.broken_laws(open.map(|call| call.site)));
+        }
         broken
     }
 }

@@ -25,7 +25,7 @@ pub(crate) struct Call {
     /// Index into `World::engines`.
     engine: u32,
     pub(super) edge: u32,
-    site: u32,
+    pub(super) site: u32,
     /// The client for whose iteration it is made.
     tenant: u32,
     /// The replica chosen for its next attempt, where its policy tells them apart.
@@ -93,6 +93,11 @@ impl World {
             What::Job(job) => (job.replica, job.deadline, job.tenant),
             What::Block { .. } => unreachable!("a block is no root"),
         };
+        if self.fallbacks.is_some()
+            && let Some(refused) = self.admit_call(id, root, index)
+        {
+            return Some(refused);
+        }
         let site = &self.sites[index as usize];
         let engine = site.first_engine + process;
         let operation = Operation {
@@ -225,8 +230,15 @@ impl World {
         }
         wake_admitted(&mut self.engines[call.engine as usize], &mut self.soon);
         self.calls_in_flight -= 1;
+        let instead = match self.fallbacks {
+            Some(_) => self.fall_back(id, call.site, verdict),
+            None => None,
+        };
         if self.effects.is_some() {
             self.conclude(id, verdict);
+        }
+        if instead.is_some() {
+            return instead;
         }
         match verdict.stopped {
             Some(_) if !self.sites[call.site as usize].optional => {

@@ -6,7 +6,7 @@ use super::service::{Admission, Disturbance};
 use super::site::Way;
 use super::{TaskId, World};
 use crate::event::Event;
-use crate::metrics::{Ended, JobEnd, JobRecord};
+use crate::metrics::{Ended, JobEnd};
 
 /// Where a job is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,25 +176,6 @@ impl World {
         }
         if self.recorder.log.is_some() {
             self.log_job(id, end);
-        }
-    }
-
-    #[cold]
-    fn log_job(&mut self, id: TaskId, end: JobEnd) {
-        let job = self.tasks[id].job().expect(A_JOB);
-        if let Some(log) = &mut self.recorder.log {
-            log.jobs.push(JobRecord {
-                job: id.bits(),
-                service: job.service,
-                replica: job.replica,
-                edge: self.sites[job.site as usize].edge,
-                attempt: job.attempt,
-                arrived: job.arrived,
-                started: (job.started != Time::MAX).then_some(job.started),
-                left: self.now,
-                end,
-                late: job.orphan,
-            });
         }
     }
 

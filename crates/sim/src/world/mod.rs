@@ -15,9 +15,11 @@ mod call;
 mod client;
 mod edge;
 mod effects;
+mod fallback;
 mod fault;
 mod job;
 mod limit;
+mod record;
 mod replica;
 mod service;
 mod site;
@@ -42,6 +44,7 @@ pub(crate) use behaviour::Tick;
 use client::ClientState;
 use edge::EdgeState;
 use effects::EffectsState;
+use fallback::FallbackState;
 use service::ServiceState;
 use site::Site;
 use task::Task;
@@ -86,6 +89,8 @@ pub struct World {
     recorder: Recorder,
     /// What callers are not told, where there is anything.
     effects: Option<Box<EffectsState>>,
+    /// What programs get where calls fail, where there is anything.
+    fallbacks: Option<Box<FallbackState>>,
     /// Which faults are active, by index.
     active: Vec<bool>,
     /// Iterations of clients that have begun and not ended.
@@ -134,12 +139,14 @@ impl World {
         let sites = scenario
             .sites
             .iter()
-            .map(|site| {
+            .enumerate()
+            .map(|(index, site)| {
                 let first_engine = edges[site.edge as usize].first_engine;
-                Site::new(&scenario, *site, first_engine, &mut queue)
+                Site::new(&scenario, index, first_engine, &mut queue)
             })
             .collect();
         let effects = EffectsState::new(&scenario, engines.len());
+        let fallbacks = FallbackState::new(&scenario, engines.len());
         let mut world = World {
             seed,
             now: Time::ZERO,
@@ -161,6 +168,7 @@ impl World {
             law_lanes,
             recorder: Recorder::new(Counts::zero(&scenario)),
             effects,
+            fallbacks,
             active: vec![false; scenario.faults.len()],
             iterations_open: 0,
             open: true,
@@ -335,6 +343,8 @@ impl World {
         self.settle();
         let effects = self.effects.as_deref();
         let (effects, keys) = effects.map(EffectsState::counts).unwrap_or_default();
+        let answers = self.fallbacks.as_ref().map(|state| state.count.clone());
+        let answers = answers.unwrap_or_default();
         Counts {
             clients: self.clients.iter().map(|c| c.count.clone()).collect(),
             services: self
@@ -345,6 +355,7 @@ impl World {
             edges: self.edges.iter().map(|e| e.meter.count.clone()).collect(),
             effects,
             keys,
+            answers,
         }
     }
 

@@ -5,7 +5,7 @@ use seawall::{Operation, Span};
 use crate::event::Event;
 use crate::law::Law;
 use crate::queue::{EventQueue, Lane, Rank};
-use crate::scenario::model::{CallSite, Scenario, Service};
+use crate::scenario::model::{Scenario, Service};
 use crate::step::Pc;
 
 /// One `call` step.
@@ -42,13 +42,16 @@ pub(super) enum Way {
 impl Site {
     pub(super) fn new(
         scenario: &Scenario,
-        site: CallSite,
+        index: usize,
         first_engine: u32,
         queue: &mut EventQueue<Event>,
     ) -> Site {
+        let site = scenario.sites[index];
         let edge = scenario.edges[site.edge as usize];
         let service = &scenario.services[edge.service as usize];
         let operation = &service.operations[site.operation as usize];
+        let effects = scenario.effects.as_deref();
+        let by_key = effects.and_then(|e| e.idempotent(index, edge.service, site.operation));
         let link = &scenario.links[site.link as usize];
         Site {
             edge: site.edge,
@@ -58,6 +61,7 @@ impl Site {
             entry: operation.entry,
             semantics: Operation {
                 group: u64::from(site.operation),
+                idempotent: by_key.unwrap_or(operation.semantics.idempotent),
                 ..operation.semantics
             },
             optional: site.optional,

@@ -73,6 +73,11 @@ impl Task {
         self.pc = NOWHERE;
     }
 
+    /// The next step is left out.
+    pub(super) fn step_over(&mut self) {
+        self.pc += 1;
+    }
+
     #[inline]
     pub(super) fn job(&self) -> Option<&Job> {
         match &self.what {
@@ -130,7 +135,7 @@ impl World {
                     }
                     Claimed::Answered(reply) => return self.end_program(id, reply),
                 },
-                Instr::Jump(to) => task.pc = to.0,
+                Instr::Jump(to) | Instr::Otherwise(to) => task.pc = to.0,
                 Instr::Choose { first, count } => {
                     let root = task.root(id);
                     let to = self.choose_arm(root, first, count);

@@ -96,6 +96,7 @@ fn one_service(arrivals: Arrivals, work: Law, spec: Spec) -> Scenario {
         faults: Vec::new(),
         expect: Vec::new(),
         effects: None,
+        fallbacks: None,
     }
 }
 

@@ -85,25 +85,25 @@ fn keys_that_nobody_reads_or_sends_are_refused() {
             KEYED,
             ORDER,
             "",
-            "3:55: key: nobody reads it: the operation has no `idempotency`",
+            "3:59: key: nobody reads it: the operation has no `idempotency`",
         ),
         (
             "orders",
             "idempotency: {}, program: [ { effect: order } ]",
             "",
-            "5:26: idempotency of `orders`: no call says which key it sends",
+            "idempotency of `orders`: no call says which key it sends",
         ),
         (
             "{ to: orders, body: changed }",
             ORDER,
             "",
-            "3:68: clients.shop: body: goes with a `key`",
+            "3:73: clients.shop: body: goes with a `key`",
         ),
         (
             "{ to: orders, key: inherited }",
             ORDER,
             "",
-            "3:67: clients.shop: key: a client has no request to inherit one from",
+            "clients.shop: key: a client has no request to inherit one from",
         ),
         (
             "{ to: orders, key: per_call, body: changed }",
@@ -115,7 +115,7 @@ fn keys_that_nobody_reads_or_sends_are_refused() {
             KEYED,
             "idempotency: { claim: check_then_act, in_progress: conflict, lease: 1s }, work: 1ms",
             "",
-            "5:64: services.orders.idempotency: in_progress: nothing is ever in progress",
+            "services.orders.idempotency: in_progress: nothing is ever in progress",
         ),
         (
             KEYED,

@@ -1,6 +1,6 @@
 //! Scenarios that between them write every key of the language, with other values than the defaults.
 
-pub const SAMPLES: &[&str] = &[CALLERS, LAWS, POLICIES, DIALECTS, FAULTS];
+pub const SAMPLES: &[&str] = &[CALLERS, LAWS, POLICIES, DIALECTS, FAULTS, EFFECTS];
 
 const CALLERS: &str = "
 $schema: https://example.org/scenario.json
@@ -260,6 +260,28 @@ faults:
   - { at: 6s, refuse: s }
   - { at: 7s, load: { client: web, factor: 2 } }
   - { at: 8s, kill_switch: { policy: sdk } }
+";
+
+const EFFECTS: &str = "
+version: 1
+run: { duration: 10s }
+clients: { shop: { arrivals: { at: [ 0s, 5s ] }, calls: [ { to: orders, operation: order, key: per_call, body: changed }, { to: orders, key: none }, { to: mail, key: numbered }, { to: bill, key: per_attempt, fallback: { direct: { to: mail, policy: one }, on: [ 503 ], permits: 2 } }, { to: bill, fallback: { instead: omit } }, { to: bill, fallback: { snapshot: { max_age: 1min, item: rates, at: 2s } } } ] } }
+services:
+  orders:
+    script: [ 503, lost ]
+    idempotency: { scope: [ tenant ], retention: 1h, claim: check_then_act, fingerprint: false, required: true, failures: replay }
+    operations:
+      read: { work: 1ms }
+      order:
+        status: 201
+        script: { answers: [ { status: 429, program: true, retry_after: 2s }, { status: 503, retry_after: { date: 6s } } ], then: normal, per: call }
+        idempotency: { lease: 30s, in_progress: { poll: { every: 20ms, times: 5 } } }
+        program: [ { effect: order } ]
+  bill: { idempotency: { in_progress: { fail: { kind: unavailable, retry_after: 1s } } }, work: 1ms }
+  mail: { idempotency: { protects: [ mail ] }, program: [ { effect: mail }, { effect: copy } ] }
+policies: { one: { attempt_timeout: 1s } }
+faults: [ { at: 1s, errors: { service: mail, after_program: true } } ]
+expect: [ 'duplicate_effects(mail, copy) == 0' ]
 ";
 
 /// The files that the samples name.

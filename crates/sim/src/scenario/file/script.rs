@@ -14,7 +14,7 @@ record! {
     /// Answers by number. A bare list is the answers.
     pub(crate) struct ScriptFile [answers] {
         /// Answer 1, 2, 3 …: each an HTTP status such as 503, the word `lost` or `program`, or a map.
-        answers: Several<AnswerFile>,
+        answers: Several<ScriptedFile>,
         /// What comes after the last one.
         then: Then = "repeat_last",
         /// Whether attempts are counted over all calls or within each.
@@ -24,7 +24,7 @@ record! {
 
 record! {
     /// One scripted answer. Anything but a map is its status.
-    pub(crate) struct AnswerFile [status] {
+    pub(crate) struct ScriptedFile [status] {
         /// An HTTP status (200 to 599); `lost`: no answer arrives, though the program runs; `program`: what the
         /// program says.
         status: Status,
@@ -147,7 +147,7 @@ impl ScriptFile {
     }
 }
 
-impl AnswerFile {
+impl ScriptedFile {
     fn mean(&self, context: &mut Context<'_>) -> Scripted {
         let good = matches!(self.status, Status::Http(200..=299));
         let fails = matches!(self.status, Status::Http(400..=599));

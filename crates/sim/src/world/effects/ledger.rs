@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use seawall::{Reply, Time, Verdict};
+use seawall::{Reply, Span, Time, Verdict};
 
 use super::EffectsState;
-use crate::metrics::{By, Entry, Next, Response};
+use crate::metrics::{By, Entry, Next, Response, Source};
 use crate::scenario::effects::Effects;
 use crate::world::{TaskId, World};
 
@@ -34,6 +34,17 @@ impl World {
             entries: Vec::new(),
         });
         self
+    }
+
+    /// What the program of a task got where its call has a fallback.
+    pub(in crate::world) fn enter_source(&mut self, id: TaskId, source: Source, age: Option<Span>) {
+        let Some(state) = self.effects.as_deref_mut() else {
+            return;
+        };
+        let entry = state.call(id).entry;
+        if let (Some(entry), Some(ledger)) = (entry, &mut state.ledger) {
+            (ledger.entries[entry].source, ledger.entries[entry].age) = (Some(source), age);
+        }
     }
 
     /// The ledger, if one was kept.
@@ -84,6 +95,8 @@ impl EffectsState {
             by: None,
             effects: Vec::new(),
             next: Next::Open,
+            source: None,
+            age: None,
         });
         let entry = ledger.entries.len() - 1;
         self.call(id).entry = Some(entry);
