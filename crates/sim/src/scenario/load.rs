@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 
 use super::circle::circles;
 use super::context::Context;
-use super::file::ScenarioFile;
+use super::file::{ScenarioFile, trouble};
 use super::model::{Caller, Client, Edge, Fault, Link, Policy, Run, Scenario, Service};
 use super::names::{self, DEFAULT_LINK, NO_POLICY};
 use super::overrides::{self, Override};
@@ -157,13 +157,14 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
         context,
         |index, client, context| client.mean(index, &mut compiler, context),
     );
-    let services = each(
+    let mut services = each(
         "services",
         entries(&file.services),
         context,
         |index, service, context| service.mean(index, &mut compiler, context),
     );
     let faults = faults(file, duration, &clients, &services, context);
+    trouble::prepare(&mut services, &faults);
     let expect = promises(file, run.as_ref(), context);
     let compiled = compiler.finish();
     engines(file, &compiled.edges, &clients, &services, context);

@@ -4,6 +4,8 @@ pub(crate) mod behaviour;
 mod circle;
 pub(crate) mod context;
 pub(crate) mod file;
+pub(crate) mod gate;
+pub(crate) mod lifecycle;
 mod load;
 pub mod model;
 pub(crate) mod names;

@@ -5,12 +5,15 @@ pub(crate) mod client;
 mod empirical;
 pub(crate) mod failure;
 pub(crate) mod fault;
+mod gate;
 pub(crate) mod law;
+mod lifecycle;
 pub(crate) mod link;
 mod queue;
 pub(crate) mod run;
 pub(crate) mod service;
 mod serving;
+pub(crate) mod trouble;
 
 use super::tree::At;
 use super::written::{Table, Tried, record};
