@@ -22,8 +22,9 @@ impl Sense {
             "success_rate" | "goodput_per_s" | "calls_ok" | "iterations_ok" => Sense::High,
             "calls_failed" | "iterations_failed" | "calls_open" | "retries" | "retry_share"
             | "attempts_failed" | "attempts_per_call" | "amplification" | "failed"
-            | "shed_full" | "shed_expired" | "shed_waited" | "lost" | "late" | "wasted_share"
-            | "queue_mean" | "queue_max" | "waited_share" | "recovery_time_s" => Sense::Low,
+            | "shed_full" | "shed_expired" | "shed_waited" | "unreachable" | "restarts"
+            | "probes_failed" | "lost" | "late" | "wasted_share" | "queue_mean" | "queue_max"
+            | "waited_share" | "recovery_time_s" => Sense::Low,
             "calls"
             | "calls_per_s"
             | "attempts"
@@ -41,6 +42,9 @@ impl Sense {
             | "started"
             | "served"
             | "served_per_s"
+            | "rate_limited"
+            | "probes"
+            | "replicas_mean"
             | "faulted"
             | "cancelled"
             | "utilisation"

@@ -2,6 +2,7 @@
 
 mod policy;
 mod settings;
+mod trouble;
 
 pub use policy::policy;
 pub use settings::settings;
@@ -9,6 +10,8 @@ pub use settings::settings;
 use seawall::{Span, Time};
 use sim::arrivals::Arrivals;
 use sim::scenario::model::{Caller, Edge, Fault, FaultKind, Scenario};
+
+use trouble::troubled;
 
 use crate::number;
 
@@ -81,6 +84,11 @@ pub fn fault(scenario: &Scenario, fault: &Fault) -> String {
                 scenario.clients[*client as usize].name
             )
         }
+        FaultKind::Replicas {
+            service: s,
+            replicas,
+            trouble,
+        } => troubled(service(s), *replicas, trouble),
         FaultKind::KillSwitch { policy } => {
             format!(
                 "no retries under {}",

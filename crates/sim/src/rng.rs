@@ -40,6 +40,10 @@ pub enum Purpose {
     Turn,
     /// How long a job may wait.
     Patience,
+    /// When a replica stands still, and how long.
+    Pause,
+    /// What happens to single replicas, and what a balancer draws.
+    Luck,
 }
 
 impl Purpose {
@@ -60,6 +64,8 @@ impl Purpose {
             Purpose::Start => "start",
             Purpose::Turn => "turn",
             Purpose::Patience => "patience",
+            Purpose::Pause => "pause",
+            Purpose::Luck => "luck",
         }
     }
 }

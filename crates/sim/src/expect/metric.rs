@@ -177,6 +177,18 @@ metrics! {
     /// Attempts refused since the waiting room was full, and jobs that left it since their deadline had passed or
     /// they had waited too long.
     Shed "shed" Count Service;
+    /// Attempts refused by the rate limit.
+    RateLimited "rate_limited" Count Service;
+    /// Attempts refused since no replica was there to take them.
+    Unreachable "unreachable" Count Service;
+    /// Replicas that died and were started again.
+    Restarts "restarts" Count Service;
+    /// Probes that were not answered well in time.
+    ProbesFailed "probes_failed" Count Service;
+    /// Jobs lost in an outage or a crash, and attempts that vanished in an outage.
+    Lost "lost" Count Service;
+    /// Replicas that requests were given to, mean over time.
+    Replicas "replicas" Factor Service;
     /// Jobs answered after their caller had left.
     Late "late" Count Service;
     /// Jobs cancelled because their caller had left.

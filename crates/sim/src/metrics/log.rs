@@ -22,7 +22,11 @@ pub enum JobEnd {
     Faulted,
     /// Cancelled since its caller had left.
     Cancelled,
-    /// Lost in an outage.
+    /// Refused by the rate limit.
+    RateLimited,
+    /// Refused since no replica was there to take it.
+    Unreachable,
+    /// Lost in an outage or a crash.
     Lost,
 }
 

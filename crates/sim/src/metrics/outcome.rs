@@ -123,9 +123,23 @@ counters! {
         shed_expired: u64,
         /// Jobs refused or dropped since they had waited too long.
         shed_waited: u64,
+        /// Attempts refused by the rate limit.
+        rate_limited: u64,
+        /// Attempts refused since no replica was there to take them.
+        unreachable: u64,
+        /// Replicas that died and were started again.
+        restarts: u64,
+        /// Probes sent.
+        probes: u64,
+        /// Probes that are over, well or not, for the caller or not.
+        probes_over: u64,
+        /// Probes that were not answered well in time.
+        probes_failed: u64,
+        /// Time integral of the number of replicas that requests are given to, in replica-ns.
+        replicas_ns: u128,
         /// Attempts answered with a failure by a fault (errors, refused connections).
         faulted: u64,
-        /// Jobs lost in an outage, and attempts that vanished in one.
+        /// Jobs lost in an outage or a crash, and attempts that vanished in an outage.
         lost: u64,
         /// Jobs answered well.
         served: u64,

@@ -1,6 +1,8 @@
 //! What a service does beyond workers behind a waiting room. A service of which nothing of this is written
 //! has no [`Behaviour`], and pays nothing for what is here.
 
+use super::gate::{Ejection, RateRule};
+use super::lifecycle::{Memory, Pauses, Probe, Restart, Scaling};
 use super::model::Service;
 use super::waiting::{Discipline, Waiting};
 
@@ -11,6 +13,20 @@ pub struct Behaviour {
     pub waiting: Waiting,
     /// How the jobs at work share a replica; `None`: each worker works on its own.
     pub sharing: Option<Sharing>,
+    /// What bounds how many requests are let in.
+    pub rate_limit: Option<RateRule>,
+    /// What a replica can hold.
+    pub memory: Option<Memory>,
+    /// What happens when a replica dies.
+    pub restart: Restart,
+    /// A replica stands still now and then.
+    pub pauses: Option<Pauses>,
+    /// A balancer that leaves out replicas that fail.
+    pub ejection: Option<Ejection>,
+    /// What asks replicas how they are; at most one of each kind.
+    pub probes: Vec<Probe>,
+    /// What adds replicas and takes them away. There is room for the most of them from the start.
+    pub scaling: Option<Scaling>,
 }
 
 /// How the jobs at work on one replica share it.
@@ -64,6 +80,9 @@ impl Service {
 
     /// Whether it makes a difference between jobs by their priority or by their client.
     pub(crate) fn asks_for_origin(&self) -> bool {
-        self.asks_for_priority() || self.queue.discipline == Discipline::Fair
+        let limit = self.behaviour.as_ref().and_then(|b| b.rate_limit);
+        self.asks_for_priority()
+            || self.queue.discipline == Discipline::Fair
+            || limit.is_some_and(|limit| limit.per_client)
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::circle::circles;
 use super::context::Context;
-use super::file::ScenarioFile;
+use super::file::{ScenarioFile, trouble};
 use super::keys;
 use super::model::{Caller, Client, Edge, Fault, Link, Policy, Run, Scenario, Service};
 use super::names::{self, DEFAULT_LINK, NO_POLICY};
@@ -160,7 +160,7 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
         context,
         |index, client, context| client.mean(index, &mut compiler, context),
     );
-    let services = each(
+    let mut services = each(
         "services",
         entries(&file.services),
         context,
@@ -169,6 +169,7 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
     let faults = faults(file, duration, &clients, &services, context);
     context.names = std::mem::take(&mut context.names).with(Some(compiler.effects()));
     context.names.fallbacks = compiler.fallbacks().is_used();
+    trouble::prepare(&mut services, &faults);
     let expect = promises(file, run.as_ref(), context);
     let mut compiled = compiler.finish();
     compiled.effects.faults = faults.iter().any(Fault::runs_the_program);

@@ -15,6 +15,8 @@ use crate::law::Law;
 use crate::step::{Code, Pc};
 
 pub use super::behaviour::*;
+pub use super::gate::*;
+pub use super::lifecycle::*;
 pub use super::waiting::*;
 
 /// One world, ready to run.
@@ -327,6 +329,15 @@ pub enum FaultKind {
         /// At least 0.
         factor: f64,
     },
+    /// Something happens to the first replicas of a service alone.
+    Replicas {
+        /// Index into `services`.
+        service: u32,
+        /// How many; `u32::MAX` is all.
+        replicas: u32,
+        /// What.
+        trouble: Trouble,
+    },
     /// Retries under a policy are switched off.
     KillSwitch {
         /// Index into `policies`.
@@ -352,6 +363,7 @@ impl FaultKind {
             FaultKind::Outage { .. } => "outage",
             FaultKind::Refuse { .. } => "refuse",
             FaultKind::Load { .. } => "load",
+            FaultKind::Replicas { trouble, .. } => trouble.name(),
             FaultKind::KillSwitch { .. } => "kill_switch",
         }
     }

@@ -71,17 +71,19 @@ impl World {
             } = count;
             let turned_away =
                 count.shed_full + count.shed_expired + count.shed_waited + count.faulted;
+            let refused = count.rate_limited + count.unreachable;
             let (mut inside, mut so_far) = (0, 0);
             for (_, arrived, answered) in self.jobs_inside(i as u32) {
                 inside += u64::from(!answered);
                 so_far += u128::from(self.now.since(arrived).0);
             }
-            let ended = turned_away + served + failed + cancelled + lost;
-            if count.arrived != ended + inside {
+            let ended =
+                count.probes_over + turned_away + refused + served + failed + cancelled + lost;
+            if count.arrived + count.probes != ended + inside {
                 broken.push(format!(
                     "each attempt that arrives ends once: {service} saw {} arrive, {ended} end, \
                      {inside} are inside",
-                    count.arrived
+                    count.arrived + count.probes
                 ));
             }
             // Little's law as an identity: the integral of the number inside is the sum of the times inside.

@@ -326,7 +326,7 @@ impl World {
         let mut job = Job::sent(id, attempt, index, site.service, deadline, self.now);
         job.tenant = call.tenant;
         if let Some(host) = call.host {
-            (job.replica, job.chosen) = (host, true);
+            job.replica = host;
         }
         let (entry, way) = (site.entry, site.way);
         if site.asks_for_origin {

@@ -12,6 +12,7 @@ impl World {
     pub(super) fn fault_begins(&mut self, fault: u32) {
         self.active[fault as usize] = true;
         self.apply(fault);
+        self.trouble(fault, true);
         if let FaultKind::Outage { service } = self.scenario.faults[fault as usize].kind {
             let inside: Vec<_> = self.jobs_inside(service).collect();
             for (job, _, answered) in inside {
@@ -27,6 +28,7 @@ impl World {
     pub(super) fn fault_ends(&mut self, fault: u32) {
         self.active[fault as usize] = false;
         self.apply(fault);
+        self.trouble(fault, false);
     }
 
     /// Sets what `fault` touches from all active faults.
@@ -98,6 +100,7 @@ impl World {
                     .product();
                 self.set_load_factor(target, factor);
             }
+            FaultKind::Replicas { service, .. } => self.set_bad_replicas(service),
             FaultKind::KillSwitch { policy: target } => {
                 let on = active()
                     .any(|k| matches!(k, FaultKind::KillSwitch { policy } if *policy == target));

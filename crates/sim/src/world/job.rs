@@ -30,9 +30,8 @@ pub(crate) struct Job {
     /// The `call` step that sent it.
     pub(super) site: u32,
     pub(super) service: u32,
+    /// `NOWHERE` until it has one.
     pub(super) replica: u32,
-    /// Whether its caller chose the replica.
-    pub(super) chosen: bool,
     /// The client for whose iteration it is done.
     pub(super) tenant: u32,
     /// The deadline sent along.
@@ -55,6 +54,8 @@ pub(crate) struct Job {
     pub(super) held_ns: u64,
     /// Tasks of its that are working right now, or are branches about to begin.
     pub(super) working: u32,
+    /// Whether it is a probe: no caller, no site.
+    pub(super) probe: bool,
     /// How important it is, 0 most, and whose; 0 where nobody asks.
     pub(super) class: u8,
     pub(super) client: u32,
@@ -75,8 +76,7 @@ impl Job {
             attempt,
             site,
             service,
-            replica: 0,
-            chosen: false,
+            replica: NOWHERE,
             tenant: 0,
             deadline,
             arrived: now,
@@ -91,11 +91,15 @@ impl Job {
             held_since: now,
             held_ns: 0,
             working: 0,
+            probe: false,
             class: 0,
             client: 0,
         }
     }
 }
+
+/// The replica of a job that has none yet.
+pub(super) const NOWHERE: u32 = u32::MAX;
 
 /// Whoever names a task as a job.
 const A_JOB: &str = "the task is a job";
@@ -137,19 +141,25 @@ impl World {
         }
         let job = self.tasks[id].job_mut().expect(A_JOB);
         let service = &mut self.services[job.service as usize];
-        match service.admit(now, id, job) {
+        let admission = service.admit(now, id, job);
+        let behaves = service.behaviour.is_some();
+        match admission {
             Admission::Starts => {
                 service.start(now, job);
-                Some(Event::Resume(id))
+                match behaves {
+                    false => Some(Event::Resume(id)),
+                    true => self.came_in(id),
+                }
             }
             Admission::Waits => {
                 if service.queued() > self.scenario.run.limits.queue {
                     self.stop = Some(Ended::QueueLimit);
                 }
-                if service.behaviour.is_some() {
-                    self.begins_to_wait(id);
-                }
-                None
+                if behaves { self.came_in(id) } else { None }
+            }
+            Admission::Refused(end, failure) => {
+                self.ended(id, end);
+                self.refuse(id, failure)
             }
             Admission::Full => {
                 let busy = match &service.behaviour {
@@ -170,6 +180,9 @@ impl World {
     #[inline]
     pub(super) fn ended(&mut self, id: TaskId, end: JobEnd) {
         let job = self.tasks[id].job().expect(A_JOB);
+        if job.probe {
+            return self.probe_ended(id, end);
+        }
         self.services[job.service as usize].ended(job, end);
         if self.effects.is_some() {
             self.note_end(id, end);
@@ -325,6 +338,14 @@ impl World {
     fn answer(&mut self, id: TaskId, reply: Reply) -> Option<Event> {
         let job = self.tasks[id].job_mut().expect(A_JOB);
         job.answer = reply;
+        let (service, replica) = (job.service, job.replica);
+        if job.caller_waits
+            && replica != NOWHERE
+            && self.services[service as usize].behaviour.is_some()
+        {
+            self.observe(service, replica, Some(reply));
+        }
+        let job = self.tasks[id].job().expect(A_JOB);
         let (index, ended) = (job.site, job.state == JobState::Ended);
         if job.caller_waits && !self.answer_is_lost(index) {
             match self.sites[index as usize].way {
@@ -348,8 +369,12 @@ impl World {
         }
         let service = &mut self.services[job.service as usize];
         service.orphan(self.now, job);
-        if service.honours_cancellation {
-            let site = job.site;
+        let (site, honours) = (job.site, service.honours_cancellation);
+        if service.behaviour.is_some() && job.replica != NOWHERE {
+            let (service, replica) = (job.service, job.replica);
+            self.observe(service, replica, None);
+        }
+        if honours {
             self.travel(site, Event::Cancel(id));
         }
     }

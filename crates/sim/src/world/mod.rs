@@ -229,6 +229,7 @@ impl World {
                 Event::Rare(Rare::WindowCloses),
             );
         }
+        self.plan_behaviours();
         for client in 0..scenario.clients.len() as u32 {
             self.open_source(client);
         }

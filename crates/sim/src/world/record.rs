@@ -2,6 +2,7 @@
 
 use seawall::Time;
 
+use super::job::NOWHERE;
 use super::{TaskId, World};
 use crate::metrics::{JobEnd, JobRecord};
 
@@ -14,7 +15,10 @@ impl World {
             log.jobs.push(JobRecord {
                 job: id.bits(),
                 service: job.service,
-                replica: job.replica,
+                replica: match job.replica {
+                    NOWHERE => 0,
+                    replica => replica,
+                },
                 edge: self.sites[job.site as usize].edge,
                 attempt: job.attempt,
                 arrived: job.arrived,

@@ -91,6 +91,15 @@ impl Replica {
         }
     }
 
+    /// Nobody is here any more.
+    pub(super) fn empty(&mut self) {
+        self.waiting.clear();
+        self.resuming.clear();
+        if let Some(line) = &mut self.line {
+            line.clear();
+        }
+    }
+
     /// Ids of cancelled jobs and tasks are skipped when they come up; too many are swept out.
     pub(super) fn sweep(&mut self, lives: impl Fn(TaskId) -> bool) {
         if self.waiting.len() > 64 + 2 * self.waiting_live as usize {

@@ -4,7 +4,7 @@ use seawall::{Failure, FailureKind, Time};
 
 use super::TaskId;
 use super::behaviour::{BehaviourState, Line};
-use super::job::{Job, JobState};
+use super::job::{Job, JobState, NOWHERE};
 use super::replica::Replica;
 use crate::metrics::{JobEnd, Level, ServiceGauge, ServiceMeter};
 use crate::rng::{Purpose, Stream};
@@ -51,9 +51,11 @@ pub(super) struct ServiceState {
     /// Workers held by jobs whose caller has left.
     busy_for_nobody: Level,
     /// Workers there are, all replicas; none when they are unlimited.
-    workers: Level,
-    unlimited: bool,
+    pub(super) workers: Level,
+    pub(super) unlimited: bool,
     pub(super) meter: ServiceMeter,
+    /// Replicas that requests are given to.
+    pub(super) standing: Level,
     /// What else there is to it.
     pub(super) behaviour: Option<Box<BehaviourState>>,
 }
@@ -86,7 +88,11 @@ impl ServiceState {
         };
         let mut workers = Level::default();
         let each = service.concurrency.unwrap_or(0);
-        workers.set(Time::ZERO, u64::from(each) * u64::from(service.replicas));
+        let scaling = service.behaviour.as_ref().and_then(|b| b.scaling);
+        let replicas = u64::from(scaling.map_or(service.replicas, |scaling| scaling.initial));
+        workers.set(Time::ZERO, u64::from(each) * replicas);
+        let mut standing = Level::default();
+        standing.set(Time::ZERO, replicas);
         ServiceState {
             balance: service.balance,
             discipline: service.queue.discipline,
@@ -113,6 +119,7 @@ impl ServiceState {
             workers,
             unlimited: service.concurrency.is_none(),
             meter: ServiceMeter::new(),
+            standing,
             behaviour: BehaviourState::new(service, seed),
         }
     }
@@ -125,6 +132,7 @@ impl ServiceState {
         count.wasted_ns = self.busy_for_nobody.integral(now);
         count.queue_ns = self.queued.integral(now);
         count.inside_ns = self.inside.integral(now);
+        count.replicas_ns = self.standing.integral(now);
     }
 
     pub(super) fn gauge(&mut self) -> ServiceGauge {
@@ -142,15 +150,17 @@ impl ServiceState {
     fn pick(&mut self) -> u32 {
         match self.replicas.len() {
             1 => 0,
-            n => self.pick_among(n as u32),
+            n => self.pick_among(n as u32, &[]),
         }
     }
 
-    fn pick_among(&mut self, n: u32) -> u32 {
-        let load = |r: u32| self.replicas[r as usize].inside;
-        match self.balance {
+    /// One of `n`: of those listed, if any are.
+    pub(super) fn pick_among(&mut self, n: u32, listed: &[u32]) -> u32 {
+        let at = |r: u32| listed.get(r as usize).copied().unwrap_or(r);
+        let load = |r: u32| self.replicas[at(r) as usize].inside;
+        let pick = match self.balance {
             Balance::RoundRobin => {
-                let pick = self.next_replica;
+                let pick = self.next_replica % n;
                 self.next_replica = (pick + 1) % n;
                 pick
             }
@@ -162,7 +172,8 @@ impl ServiceState {
                 let b = (a + 1 + self.assign.below(u64::from(n - 1)) as u32) % n;
                 if load(b) < load(a) { b } else { a }
             }
-        }
+        };
+        at(pick)
     }
 
     pub(super) fn follows_a_script(&mut self) {
@@ -172,15 +183,18 @@ impl ServiceState {
     /// Sees that a job has a replica.
     #[inline]
     fn choose(&mut self, job: &mut Job) {
-        if !job.chosen {
+        if job.replica == NOWHERE {
             job.replica = self.pick();
-            job.chosen = true;
         }
     }
 
     /// A replica for a caller that passes over some of them; if it would pass over all, any.
     #[cold]
     pub(super) fn pick_passing_over(&mut self, admits: impl Fn(u32) -> bool) -> u32 {
+        let rotation = self.rotation();
+        let admits = |replica: u32| {
+            admits(replica) && rotation.as_ref().is_none_or(|list| list.contains(&replica))
+        };
         let n = self.replicas.len() as u32;
         let fit = (0..n).filter(|&replica| admits(replica)).count() as u32;
         if fit == 0 || fit == n {
@@ -252,7 +266,17 @@ impl ServiceState {
     /// Finds a replica for a job that arrives, and lets it in unless there is no place left.
     #[inline]
     pub(super) fn admit(&mut self, now: Time, id: TaskId, job: &mut Job) -> Admission {
-        self.choose(job);
+        if self.behaviour.is_none() {
+            self.choose(job);
+        } else if let Err(refused) = self.find_replica(now, job) {
+            return refused;
+        }
+        self.admit_here(now, id, job)
+    }
+
+    /// Lets a job in that has its replica, unless there is no place left.
+    #[inline]
+    pub(super) fn admit_here(&mut self, now: Time, id: TaskId, job: &mut Job) -> Admission {
         if self.expired(job, now) {
             return Admission::Expired;
         }
@@ -272,6 +296,13 @@ impl ServiceState {
         place.inside += 1;
         self.inside.rise(now);
         admission
+    }
+
+    /// Lets a job in that needs neither a place nor a free worker.
+    pub(super) fn admit_aside(&mut self, now: Time, job: &Job) -> Admission {
+        self.replicas[job.replica as usize].inside += 1;
+        self.inside.rise(now);
+        Admission::Starts
     }
 
     /// Gives a job a worker, so that its program can begin.
@@ -393,6 +424,8 @@ impl ServiceState {
             JobEnd::ShedFull => count.shed_full += 1,
             JobEnd::ShedExpired => count.shed_expired += 1,
             JobEnd::ShedWaited => count.shed_waited += 1,
+            JobEnd::RateLimited => count.rate_limited += 1,
+            JobEnd::Unreachable => count.unreachable += 1,
             JobEnd::Faulted => count.faulted += 1,
             JobEnd::Cancelled => count.cancelled += 1,
             JobEnd::Lost => count.lost += 1,
@@ -416,6 +449,7 @@ impl ServiceState {
         for replica in &mut self.replicas {
             replica.workers = workers;
         }
+        self.recount(now);
         0..self.replicas.len() as u32
     }
 }
@@ -430,6 +464,8 @@ pub(super) enum Admission {
     Full,
     /// Its deadline has passed, and the service looks.
     Expired,
+    /// It ends like this, and its caller gets that.
+    Refused(JobEnd, Failure),
 }
 
 /// What a fault does to a job that arrives.

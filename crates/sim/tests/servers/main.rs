@@ -1,6 +1,11 @@
 //! What services do beyond workers behind a waiting room, in worlds small enough to reckon by hand.
 
+mod balance;
+mod death;
+mod gates;
+mod probes;
 mod queues;
+mod scaling;
 mod sharing;
 
 use std::sync::Arc;

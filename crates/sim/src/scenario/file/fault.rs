@@ -3,8 +3,9 @@
 use seawall::{Span, Time};
 
 use super::failure::FailureFile;
+use super::trouble::{BadReplicasFile, ReplicasFile};
 use crate::scenario::context::Context;
-use crate::scenario::model::{Client, Fault, FaultKind, Service, Source};
+use crate::scenario::model::{Client, Fault, FaultKind, Service, Source, Trouble};
 use crate::scenario::tree::{At, Position};
 use crate::scenario::written::{Factor, Share, Whole, choice, record};
 
@@ -34,6 +35,13 @@ choice! {
         refuse => Refuse(ServiceRef),
         /// A client's arrivals come so many times as often.
         load => Load(LoadFile),
+        /// Replicas die, and start again as the service says, not before the fault is over; without `for` it is over at
+        /// once.
+        crash => Crash(ReplicasFile),
+        /// Replicas stand still.
+        pause => Pause(ReplicasFile),
+        /// Single replicas answer with failures or are slow.
+        bad_replicas => BadReplicas(BadReplicasFile),
         /// Retries under a policy are switched off.
         kill_switch => KillSwitch(PolicyRef),
     }
@@ -118,7 +126,11 @@ impl FaultFile {
         let at = Time::ZERO.after(at);
         Some(Fault {
             at,
-            until: self.r#for.as_ref().map(|lasting| at.after(lasting.value)),
+            until: match &self.r#for {
+                Some(lasting) => Some(at.after(lasting.value)),
+                // A death takes no time.
+                None => matches!(self.kind, FaultKindFile::Crash(_)).then_some(at),
+            },
             kind: self.kind.mean(context)?,
         })
     }
@@ -194,6 +206,9 @@ impl FaultKindFile {
                 client: context.client(&load.client)?,
                 factor: load.factor.0,
             },
+            FaultKindFile::Crash(crash) => crash.mean(Trouble::Crash, context)?,
+            FaultKindFile::Pause(pause) => pause.mean(Trouble::Pause, context)?,
+            FaultKindFile::BadReplicas(bad) => bad.mean(context)?,
             FaultKindFile::KillSwitch(switch) => FaultKind::KillSwitch {
                 policy: context.policy(&switch.policy)?,
             },

@@ -2,16 +2,18 @@
 
 use seawall::Operation;
 
+use super::gate::RateLimitFile;
 use super::guard::{Guard, Guards};
 use super::idempotency::IdempotencyFile;
 use super::law::LawFile;
+use super::lifecycle::{MemoryFile, PausesFile, ProbesFile, RestartFile, ScalingFile};
 use super::queue::QueueFile;
 use super::script::ScriptFile;
 use super::serving::{ContentionFile, ServeFile};
 use crate::scenario::context::Context;
 use crate::scenario::model::{Balance, Caller, Service, ServiceOperation};
 use crate::scenario::tree::{At, Position};
-use crate::scenario::written::{Kinds, Limit, Table, Tried, Whole, record, words};
+use crate::scenario::written::{Kinds, Limit, Share, Table, Tried, Whole, record, words};
 use crate::step::{Block, Compiler, Step};
 
 record! {
@@ -30,6 +32,22 @@ record! {
         serve: ServeFile = "workers",
         /// How jobs at work on one replica slow each other down. Without: not at all.
         contention: Option<At<ContentionFile>>,
+        /// What bounds how many requests are let in. Without: nothing.
+        rate_limit: Option<RateLimitFile>,
+        /// What a replica can hold. Without: everything.
+        memory: Option<MemoryFile>,
+        /// What happens when a replica dies.
+        restart: Option<RestartFile>,
+        /// Each replica stands still now and then. Without: never.
+        pauses: Option<PausesFile>,
+        /// Leaves out replicas that fail. Without: none.
+        outlier: Option<At<seawall::outlier::Outlier>>,
+        /// With a smaller share of the replicas left, `outlier` leaves out none. Default: 50%.
+        panic_threshold: Option<At<Share>>,
+        /// What asks each replica how it is. Without: nobody.
+        probes: Option<ProbesFile>,
+        /// Replicas are added and taken away by what is measured. Without: never.
+        scaling: Option<ScalingFile>,
         /// Whether a job keeps its worker while it waits for a call or a delay.
         holds_worker: bool = true,
         /// Whether a job ends when its caller has left.
@@ -159,14 +177,14 @@ impl ServiceFile {
         }
         Service {
             name: context.names.services[index as usize].name.clone(),
-            replicas: self.replicas.0,
+            replicas: (self.scaling.as_ref()).map_or(self.replicas.0, |file| file.max.value.0),
             balance: self.balance,
             concurrency: self.concurrency.0,
             queue: self.queue.mean(),
             holds_worker: self.holds_worker,
             honours_cancellation: self.honours_cancellation,
             operations,
-            behaviour: self.behaviour(context),
+            behaviour: self.behaviour(index, context),
         }
     }
 

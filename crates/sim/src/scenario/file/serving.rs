@@ -2,7 +2,7 @@
 
 use super::service::ServiceFile;
 use crate::scenario::context::Context;
-use crate::scenario::model::{Behaviour, Sharing, SharingRule, Usl};
+use crate::scenario::model::{Behaviour, Sharing, SharingRule, Signal, Usl};
 use crate::scenario::tree::At;
 use crate::scenario::written::{Limit, choice, record};
 
@@ -50,16 +50,45 @@ record! {
 
 impl ServiceFile {
     /// What it does beyond workers behind a waiting room; `None` for most.
-    pub(super) fn behaviour(&self, context: &mut Context<'_>) -> Option<Box<Behaviour>> {
+    pub(super) fn behaviour(
+        &self,
+        index: u32,
+        context: &mut Context<'_>,
+    ) -> Option<Box<Behaviour>> {
         let waiting = self.queue.waiting(self.concurrency.0.is_none(), context);
-        let sharing = self.sharing(context);
-        let ordinary = waiting.is_none() && sharing.is_none();
-        (!ordinary).then(|| {
-            Box::new(Behaviour {
-                waiting: waiting.unwrap_or_default(),
-                sharing,
-            })
-        })
+        let pauses = self.pauses(context);
+        let scaling = self.scaling(context);
+        let mut sharing = self.sharing(context);
+        let counts_cores = scaling.is_some_and(|scaling| scaling.signal == Signal::Cpu);
+        if pauses.is_some() || counts_cores {
+            sharing.get_or_insert(Sharing::APART);
+        }
+        if let (true, Some(sharing), Some(file)) = (counts_cores, sharing, &self.scaling)
+            && sharing.cores.or(self.concurrency.0).is_none()
+        {
+            let message = "scaling: `cpu` needs `concurrency`, or `cores` of `serve`";
+            context.report(file.position, message);
+        }
+        let behaviour = Behaviour {
+            sharing,
+            rate_limit: self.limit(context),
+            memory: self.memory(context),
+            restart: self.restart(context),
+            pauses,
+            ejection: self.ejection(context),
+            probes: self.probes(index, context),
+            scaling,
+            waiting: waiting.clone().unwrap_or_default(),
+        };
+        let ordinary = waiting.is_none()
+            && behaviour.sharing.is_none()
+            && behaviour.rate_limit.is_none()
+            && behaviour.memory.is_none()
+            && self.restart.is_none()
+            && behaviour.ejection.is_none()
+            && behaviour.probes.is_empty()
+            && behaviour.scaling.is_none();
+        (!ordinary).then(|| Box::new(behaviour))
     }
 
     fn sharing(&self, context: &mut Context<'_>) -> Option<Sharing> {

@@ -138,7 +138,7 @@ pub(crate) fn parse_times(text: &str) -> Option<f64> {
 }
 
 /// Decimal digits with at most one point, at least one digit, off the front.
-fn split_number(text: &str) -> Option<(&str, &str)> {
+pub(super) fn split_number(text: &str) -> Option<(&str, &str)> {
     let end = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')
         .unwrap_or(text.len());

@@ -20,6 +20,8 @@ pub(in crate::world) struct Shared {
     /// Nobody works.
     paused: bool,
     begun: u64,
+    /// Sum over the cores of the time that they worked, in ns.
+    worked: u128,
     /// When the world looks here next.
     pub(super) alarm: Option<Time>,
 }
@@ -72,6 +74,7 @@ impl Shared {
             at: Time::ZERO,
             paused: false,
             begun: 0,
+            worked: 0,
             alarm: None,
         }
     }
@@ -89,6 +92,12 @@ impl Shared {
         self.len().min(self.spec.cores.unwrap_or(u32::MAX))
     }
 
+    /// Core time worked so far, in ns.
+    pub(super) fn worked(&mut self, now: Time) -> u128 {
+        self.advance(now);
+        self.worked
+    }
+
     /// The speed of each, of tasks that are alike: 2^44 is full speed.
     fn speed(&self, tasks: u32) -> u128 {
         if self.paused || tasks == 0 {
@@ -103,6 +112,7 @@ impl Shared {
         let passed = now.since(self.at).0;
         self.at = now;
         let (speed, working) = (self.speed(self.len()), self.working());
+        self.worked += u128::from(passed) * working as u128;
         match &mut self.order {
             Order::Alike { clock, .. } => *clock += u128::from(passed) * speed,
             Order::Ranked(tasks) => {
@@ -114,7 +124,7 @@ impl Shared {
         }
     }
 
-    /// How many of the ranked work.
+    /// How many cores work.
     fn working(&self) -> usize {
         match self.paused {
             true => 0,

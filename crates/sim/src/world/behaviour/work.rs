@@ -17,12 +17,13 @@ impl World {
     pub(in crate::world) fn begin_work(&mut self, id: TaskId, root: TaskId, work: Span) {
         let job = self.tasks[root].job().expect(A_JOB);
         let state = &mut self.services[job.service as usize];
-        let work = match state.slow {
+        let behaviour = state.behaviour.as_mut().expect("it has one");
+        let it = &mut behaviour.replicas[job.replica as usize];
+        let work = match state.slow * it.slowness(self.now, behaviour.restart.cold) {
             1.0 => work,
             slow => work.times(slow),
         };
-        let behaviour = state.behaviour.as_mut().expect("it has one");
-        match &mut behaviour.replicas[job.replica as usize].shared {
+        match &mut it.shared {
             Some(shared) => {
                 shared.begin(self.now, id, (root, job), work);
                 let (service, replica) = (job.service, job.replica);
@@ -70,7 +71,11 @@ impl World {
     #[inline(never)]
     pub(in crate::world) fn stops_working(&mut self, id: TaskId, service: u32, replica: u32) {
         let behaviour = self.services[service as usize].behaviour.as_mut();
-        let shared = behaviour.and_then(|b| b.replicas[replica as usize].shared.as_mut());
+        let Some(it) = behaviour.map(|b| &mut b.replicas[replica as usize]) else {
+            return;
+        };
+        it.leaked += 1;
+        let shared = it.shared.as_mut();
         if shared.is_some_and(|shared| shared.forget(self.now, id)) {
             self.set_alarm(service, replica);
         }

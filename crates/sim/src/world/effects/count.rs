@@ -160,7 +160,11 @@ impl World {
             JobEnd::Cancelled => state.give_up_claim(id, false),
             JobEnd::Lost => state.give_up_claim(id, true),
             JobEnd::Faulted => state.refused_by(id, By::Fault),
-            JobEnd::ShedFull | JobEnd::ShedExpired | JobEnd::ShedWaited => {
+            JobEnd::ShedFull
+            | JobEnd::ShedExpired
+            | JobEnd::ShedWaited
+            | JobEnd::RateLimited
+            | JobEnd::Unreachable => {
                 state.refused_by(id, By::Refusal);
             }
             JobEnd::Served | JobEnd::Failed => {}
