@@ -145,7 +145,12 @@ impl World {
                     let streams = replica.streams();
                     streams.map(move |(purpose, stream)| (Owner::Replica(i, n), purpose, stream))
                 });
-            own.chain(replicas)
+            let behaviour = service.behaviour.iter();
+            let behaving = behaviour.flat_map(move |behaviour| {
+                let streams = behaviour.replica_streams();
+                streams.map(move |(n, purpose, stream)| (Owner::Replica(i, n), purpose, stream))
+            });
+            own.chain(replicas).chain(behaving)
         });
         let edges = (0u32..).zip(&self.edges).flat_map(|(i, edge)| {
             let streams = edge.streams().into_iter();

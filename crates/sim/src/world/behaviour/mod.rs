@@ -91,8 +91,17 @@ impl ReplicaState {
 
 impl BehaviourState {
     /// All its generators.
-    pub(super) fn streams(&self) -> [(Purpose, &Stream); 1] {
-        [(Purpose::Patience, &self.patience)]
+    pub(super) fn streams(&self) -> [(Purpose, &Stream); 2] {
+        [
+            (Purpose::Patience, &self.patience),
+            (Purpose::Luck, &self.luck),
+        ]
+    }
+
+    /// All generators of its replicas.
+    pub(super) fn replica_streams(&self) -> impl Iterator<Item = (u32, Purpose, &Stream)> {
+        let replicas = (0u32..).zip(&self.replicas);
+        replicas.map(|(n, replica)| (n, Purpose::Pause, &replica.rhythm))
     }
 
     pub(super) fn new(service: &Service, seed: u64) -> Option<Box<BehaviourState>> {
