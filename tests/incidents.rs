@@ -14,6 +14,7 @@ use sim::metrics::Outcome;
 use sim::scenario::{Format, Override, Scenario, Source};
 
 use crate::docs::is_up_to_date;
+use crate::program;
 
 const FIXED: &str = "-fixed";
 
@@ -161,6 +162,40 @@ fn every_incident_names_its_source_what_is_ours_and_the_key_that_decides() {
             well.name
         );
     }
+}
+
+#[test]
+fn incidents_are_listed_under_a_heading_of_their_own_and_run_by_name() {
+    let folder = program::Folder::new();
+    let list = folder.run("list").ended(0).stdout;
+    let (models, incidents) = list
+        .split_once("models/incidents: retrystorm run NAME\n")
+        .expect("a heading");
+    assert!(models.contains("  three-layers "), "{models}");
+    assert!(!models.contains("incidents/"), "{models}");
+    assert!(
+        incidents.contains("  incidents/duo-unbounded-queue "),
+        "{incidents}"
+    );
+    assert!(incidents.contains("experiments: retrystorm sweep NAME"));
+    folder
+        .run("run incidents/coredns-forward --no-plots")
+        .ended(0);
+    let written = "output/incidents/coredns-forward/summary.json";
+    assert!(
+        folder.files().iter().any(|f| f == written),
+        "{:?}",
+        folder.files()
+    );
+    let unknown = folder.run("run incidents/nothing").ended(2).stderr;
+    assert!(
+        unknown.contains("incidents/duo-unbounded-queue"),
+        "{unknown}"
+    );
+    assert!(!unknown.contains("three-layers"), "{unknown}");
+    let unknown = folder.run("run nothing").ended(2).stderr;
+    assert!(unknown.contains("three-layers"), "{unknown}");
+    assert!(!unknown.contains("incidents/"), "{unknown}");
 }
 
 #[test]
