@@ -21,9 +21,9 @@ use crate::scenario::model::failure_of_failed_call;
 /// A logical call in flight. It lives in the task that waits for it, which waits for nothing else.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call {
-    state: seawall::Call,
+    pub(super) state: seawall::Call,
     /// Index into `World::engines`.
-    engine: u32,
+    pub(super) engine: u32,
     pub(super) edge: u32,
     site: u32,
     /// The client for whose iteration it is made.
@@ -31,8 +31,10 @@ pub(crate) struct Call {
     /// The replica chosen for its next attempt, where its policy tells them apart.
     host: Option<u32>,
     /// The attempt under way, and when it was sent.
-    job: TaskId,
-    sent: Time,
+    pub(super) job: TaskId,
+    pub(super) sent: Time,
+    /// Where all attempts under way are kept, if its policy hedges.
+    pub(super) copies: Option<u32>,
     began: Time,
     /// The earliest `Timer` event under way for it; `Time::MAX` if none.
     armed: Time,
@@ -109,6 +111,7 @@ impl World {
             host: None,
             job: Id::NONE,
             sent: self.now,
+            copies: None,
             began: self.now,
             armed: Time::MAX,
             cancelled: false,
@@ -176,7 +179,7 @@ impl World {
                     attempt, deadline, ..
                 } => sending = Some((attempt, deadline)),
                 Action::Choose(_) => self.choose_host(id),
-                Action::Abandon(_) => self.abandon(id),
+                Action::Abandon(attempt) => self.abandon(id, attempt),
                 Action::Finish(verdict) => return self.end_call(id, &verdict),
             }
         }
@@ -199,6 +202,7 @@ impl World {
                 .push(call.record(edge.first_engine, self.now, verdict));
         }
         wake_admitted(&mut self.engines[call.engine as usize], &mut self.soon);
+        self.hedged.end(call.copies);
         self.calls_in_flight -= 1;
         match verdict.stopped {
             Some(_) if !self.sites[call.site as usize].optional => {
@@ -217,6 +221,10 @@ impl World {
         call.armed = Time::MAX;
         let edge = &self.edges[call.edge as usize];
         call.log(&mut self.recorder.log, self.now, edge, Said::Timer);
+        if call.copies.is_some() {
+            self.hedged_timer(id);
+            return Some(Event::Poll(id));
+        }
         self.engines[call.engine as usize].on_timer(&mut call.state, self.now);
         Some(Event::Poll(id))
     }
@@ -241,6 +249,15 @@ impl World {
         }
         if !caller_waits {
             return None;
+        }
+        if self.tasks[caller]
+            .call
+            .as_ref()
+            .expect(CALLING)
+            .copies
+            .is_some()
+        {
+            self.recall_copy(caller, attempt);
         }
         let call = self.tasks[caller].call.as_mut().expect(CALLING);
         if call.job == id {
@@ -270,10 +287,14 @@ impl World {
         let edge = &mut self.edges[call.edge as usize];
         edge.meter.count.attempts += 1;
         edge.meter.count.retries += u64::from(attempt > 1);
+        let hedges = edge.hedges;
         call.sent = self.now;
         if site.lose_request > 0.0 && edge.loss.bernoulli(site.lose_request) {
             // The server never sees it; the caller does not know.
             call.job = Id::NONE;
+            if hedges {
+                self.note_copy(id, attempt);
+            }
             return None;
         }
         let mut job = Job::sent(id, attempt, index, site.service, deadline, self.now);
@@ -284,6 +305,9 @@ impl World {
         let (entry, way) = (site.entry, site.way);
         let job = self.tasks.insert(Task::new(What::Job(job), entry));
         self.tasks[id].call.as_mut().expect(CALLING).job = job;
+        if hedges {
+            self.note_copy(id, attempt);
+        }
         if let Way::Instant = way {
             return Some(Event::Deliver(job));
         }
@@ -329,10 +353,20 @@ impl World {
     }
 
     /// The call gives up its attempt under way: timed out, or the call itself is cancelled.
-    fn abandon(&mut self, id: TaskId) {
+    fn abandon(&mut self, id: TaskId, attempt: u32) {
+        let hedged = self.tasks[id]
+            .call
+            .as_ref()
+            .expect(CALLING)
+            .copies
+            .is_some();
+        if hedged {
+            self.recall_copy(id, attempt);
+        }
         let call = self.tasks[id].call.as_mut().expect(CALLING);
         let meter = &mut self.edges[call.edge as usize].meter;
-        if !call.cancelled {
+        // Of a hedged call those that timed out were counted when they did.
+        if !call.cancelled && !hedged {
             meter.attempt_failed(FailureKind::Timeout, FailureKind::Timeout.phase());
         }
         let job_id = std::mem::replace(&mut call.job, Id::NONE);

@@ -14,6 +14,7 @@ mod call;
 mod client;
 mod edge;
 mod fault;
+mod hedge;
 mod job;
 mod replica;
 mod service;
@@ -36,6 +37,7 @@ use crate::scenario::model::{Caller, Scenario};
 
 use client::ClientState;
 use edge::EdgeState;
+use hedge::Hedged;
 use service::ServiceState;
 use site::Site;
 use task::Task;
@@ -71,6 +73,7 @@ pub struct World {
     /// One policy engine per edge and calling process, edge by edge.
     engines: Vec<seawall::Client>,
     edges: Vec<EdgeState>,
+    hedged: Hedged,
     clients: Vec<ClientState>,
     services: Vec<ServiceState>,
     /// Lanes of `scenario.code.laws` that are constant.
@@ -137,6 +140,7 @@ impl World {
             sites,
             engines,
             edges,
+            hedged: Hedged::default(),
             clients: scenario
                 .clients
                 .iter()
@@ -305,6 +309,9 @@ impl World {
     fn settle(&mut self) {
         for service in &mut self.services {
             service.settle(self.now);
+        }
+        for edge in &mut self.edges {
+            edge.settle(&self.engines);
         }
     }
 

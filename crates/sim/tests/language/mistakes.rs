@@ -40,7 +40,7 @@ world.yaml:16:12: policies.sdk.retry.max_attempts: missing, but it is needed
 world.yaml:16:57: policies.sdk.retry.backoff.max: must be at least base (50ms); got 10ms
 world.yaml:16:82: policies.sdk.retry.on: the number 799 is no kind of failure: allowed: `dns`, `connect_refused`, `connect_timeout`, `tls`, `unauthenticated`, `reset`, `timeout`, `unavailable`, `overloaded`, `bad_gateway`, `deadline_exceeded`, `internal`, `conflict`, `permission_denied`, `invalid`, `cancelled` or `decode`, an HTTP status such as 503, `5xx`, or a gRPC status such as `UNAVAILABLE`
 world.yaml:18:55: faults.0.slow.factor: expected a factor such as 3, "3x" or 0.5, got the number -3
-world.yaml:20:5: expect: "amplificaton(api) <= 1.2": no metric is called `amplificaton`: did you mean `amplification`? Allowed: `verdict`, `recovery_time`, `calls`, `success_rate`, `goodput`, `load`, `stopped`, `failures`, `open`, `attempts`, `retries`, `attempts_per_call`, `mean`, `p50`, `p90`, `p99`, `p99.9`, `max`, `breaker_open`, `amplification`, `utilisation`, `wasted`, `served`, `shed`, `late`, `cancelled`, `queue_max` or `queue_mean`
+world.yaml:20:5: expect: "amplificaton(api) <= 1.2": no metric is called `amplificaton`: did you mean `amplification`? Allowed: `verdict`, `recovery_time`, `calls`, `success_rate`, `goodput`, `load`, `stopped`, `failures`, `open`, `attempts`, `retries`, `hedges`, `refusals_retried`, `breaker_openings`, `beyond_cap`, `attempts_per_call`, `mean`, `p50`, `p90`, `p99`, `p99.9`, `max`, `breaker_open`, `amplification`, `utilisation`, `wasted`, `served`, `shed`, `late`, `cancelled`, `queue_max` or `queue_mean`
 "#;
 
 const TOML: &str = r#"version = 1
