@@ -4,8 +4,7 @@ use std::fmt::Debug;
 
 use seawall::{
     Backoff, Breaker, BreakerRule, Budget, BudgetEvent, Bulkhead, Counts, Deadline, FailureKind,
-    FailureSet, Jitter, Limiter, LimiterRule, PhaseSet, RateLimit, Retry, Scope, Span, Spec,
-    Window,
+    FailureSet, Jitter, Limiter, LimiterRule, PhaseSet, RateLimit, Scope, Span, Spec, Window,
 };
 
 use crate::number;
@@ -13,7 +12,7 @@ use crate::number;
 /// What a policy does, one part per line; empty parts are left out.
 #[must_use]
 pub fn policy(spec: &Spec) -> Vec<String> {
-    let mut lines = vec![deadline(spec), retry(&spec.retry)];
+    let mut lines = vec![deadline(spec), retry(spec)];
     lines.extend(budget(&spec.budget));
     lines.extend(spec.breaker.as_ref().map(|it| breaker(it, spec)));
     lines.extend(spec.rate_limit.as_ref().map(rate_limit));
@@ -62,7 +61,16 @@ fn deadline(spec: &Spec) -> String {
     words.join(" · ")
 }
 
-fn retry(retry: &Retry) -> String {
+fn retry(spec: &Spec) -> String {
+    let retry = &spec.retry;
+    if let Some(hedge) = spec.hedge {
+        return format!(
+            "hedged: up to {} attempts, {} apart, at once after {}",
+            hedge.max_attempts,
+            span(hedge.delay),
+            kinds(hedge.on)
+        );
+    }
     let attempts = match retry.max_attempts {
         1 => return "1 attempt, no retries".into(),
         u32::MAX => "attempts without limit".into(),

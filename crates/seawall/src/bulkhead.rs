@@ -119,6 +119,13 @@ impl Gate {
         Entry::Full
     }
 
+    /// Takes a permit if one is free and nobody waits for it.
+    pub fn try_enter(&mut self) -> bool {
+        let free = self.in_use < self.permits && self.waiting == 0;
+        self.in_use += u32::from(free);
+        free
+    }
+
     /// Changes the number of permits. Those that are out beyond it stay out until they are given back;
     /// new ones go to the first in line.
     pub fn set_permits(&mut self, permits: u32) {

@@ -40,6 +40,10 @@ pub struct Call {
     /// Tries of it that this side refused, and that another followed.
     pub(crate) refused: u8,
     pub(crate) slots: Slots,
+    /// Where its attempts are kept while it is hedged.
+    pub(crate) race: u32,
+    /// Whether it may be hedged: the policy does so, and to send it twice does no harm.
+    pub(crate) hedges: bool,
     /// When the try under way began, where its timeout counts from then.
     pub(crate) tried: Time,
 }
@@ -74,6 +78,8 @@ pub(crate) enum State {
     Refused(Stopped),
     /// An attempt is out; so many were in flight with it.
     Sent { at: Time, in_flight: u32 },
+    /// One attempt or several are out, and others may follow before they end.
+    Racing,
     /// An attempt failed and nobody decided yet what to do about it. `abandon`: the driver has to be
     /// told first that nobody waits for it.
     Failed { asked: Asked, abandon: bool },
@@ -138,7 +144,7 @@ impl Call {
     #[must_use]
     pub fn waits_for(&self) -> Option<Wait> {
         match self.state {
-            State::Sent { .. } => Some(Wait::Answer),
+            State::Sent { .. } | State::Racing => Some(Wait::Answer),
             State::Backoff => Some(Wait::Backoff),
             State::Pacing(_) => Some(Wait::Pace),
             State::Waiting(_) => Some(Wait::Permit),
@@ -153,17 +159,18 @@ impl Call {
         }
     }
 
-    /// Whether any kind of failure may be followed by a retry, going by policy and operation.
+    /// Whether a further attempt may follow the first, going by policy and operation.
     #[inline]
     #[must_use]
     pub fn is_retryable(&self) -> bool {
-        !self.retry_on.is_empty()
+        !self.retry_on.is_empty() || self.hedges
     }
 
     /// The request cannot be sent again: whatever fails from now on is [`Stopped::NotRetryable`].
     #[inline]
     pub fn forbid_retries(&mut self) {
         self.retry_on = FailureSet::NONE;
+        self.hedges = false;
     }
 
     /// Whether [`crate::Action::Finish`] has been handed out.

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use core::fmt::Display;
 
 use crate::order::Layer;
+use crate::race::HEDGED_ATTEMPTS_MAX;
 use crate::scope::Scope;
 use crate::spec::{
     Backoff, Breaker, BreakerRule, Budget, Bulkhead, Jitter, LimiterRule, RateLimit, Rates, Retry,
@@ -54,6 +55,33 @@ pub(crate) fn problems(spec: &Spec) -> Vec<SpecError> {
         Some(RateLimit::Gcra { gcra, .. }) => gcra.check(&mut found),
         Some(RateLimit::Resilience4j(limit)) => limit.check(&mut found),
         Some(RateLimit::AwsAdaptive(limit)) => limit.check(&mut found),
+    }
+    if let Some(hedge) = &spec.hedge {
+        let holds = (2..=HEDGED_ATTEMPTS_MAX).contains(&hedge.max_attempts);
+        found.require(
+            holds,
+            "hedge.max_attempts",
+            format!("2 to {HEDGED_ATTEMPTS_MAX}"),
+            hedge.max_attempts,
+        );
+        if spec.retry.max_attempts > 1 {
+            found.add(
+                "hedge",
+                "takes the place of retries: leave retry.max_attempts at 1, or hedge out",
+            );
+        }
+        if spec.scope.asks_for_host() {
+            found.add(
+                "hedge",
+                "cannot be told apart by host: copies go to several at once",
+            );
+        }
+        if !spec.retry.refusals.is_empty() {
+            found.add(
+                "hedge",
+                "tries nothing again that was refused: leave retry.refusals out",
+            );
+        }
     }
     for (field, message) in spec.contradictions() {
         found.add(field, message);

@@ -5,10 +5,10 @@ use crate::backoff::Hint;
 use crate::call::Call;
 use crate::deadline::remaining;
 use crate::entropy::Entropy;
-use crate::failure::{FailureKind, Phase};
+use crate::failure::{Failure, FailureKind, Phase};
 use crate::guards::Guards;
 use crate::order::Refusal;
-use crate::spec::Spec;
+use crate::spec::{Retry, Spec};
 use crate::time::{Span, Time};
 
 /// The wait before the retry, or the first condition that does not hold.
@@ -91,6 +91,11 @@ pub(crate) fn retry_wait(
         Some(_) => Ok(wait),
         None => Err(Stopped::BudgetEmpty),
     }
+}
+
+/// Whether another copy of a hedged call may do better than the one that failed so.
+pub(crate) fn is_transient(call: &Call, retry: &Retry, failure: &Failure) -> bool {
+    call.retry_on.contains(failure.kind) && retry.phases.contains(failure.phase)
 }
 
 /// The wait before a try that this side refused is tried again; `None`: it is not.

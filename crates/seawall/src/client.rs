@@ -11,6 +11,7 @@ use crate::entropy::Entropy;
 use crate::failure::{Failure, FailureKind, FailureSet, Reply};
 use crate::guards::{Guards, Way};
 use crate::policy::Policy;
+use crate::race::Races;
 use crate::rate_limit::Then;
 use crate::request::{CallKey, Request};
 use crate::stats::Stats;
@@ -23,10 +24,11 @@ use crate::time::{Span, Time};
 /// first, a reply or [`Call::timer`], tell the client, and poll again. See the crate documentation.
 #[derive(Clone, Debug)]
 pub struct Client {
-    policy: Policy,
-    stats: Stats,
-    guards: Guards,
-    kill_switch: bool,
+    pub(crate) policy: Policy,
+    pub(crate) stats: Stats,
+    pub(crate) guards: Guards,
+    pub(crate) races: Races,
+    pub(crate) kill_switch: bool,
 }
 
 impl Client {
@@ -36,6 +38,7 @@ impl Client {
         Client {
             stats: Stats::default(),
             guards: Guards::new(policy.spec(), now),
+            races: Races::new(),
             kill_switch: false,
             policy,
         }
@@ -63,8 +66,8 @@ impl Client {
             attempts: 0,
             retry_on: match (operation.retryable, operation.retry_only) {
                 (false, _) => FailureSet::NONE,
-                (true, None) => spec.retry.on,
-                (true, Some(only)) => spec.retry.on.and(only),
+                (true, None) => spec.tried_again(),
+                (true, Some(only)) => spec.tried_again().and(only),
             },
             grant: None,
             permit: None,
@@ -74,6 +77,8 @@ impl Client {
             stage: 0,
             refused: 0,
             slots,
+            race: u32::MAX,
+            hedges: spec.hedge.is_some() && operation.retryable && operation.idempotent,
             tried: now,
         }
     }
@@ -122,6 +127,10 @@ impl Client {
             (State::Sent { at, .. }, Reply::Failed(failure)) if attempt == call.attempts => {
                 self.attempt_failed(call, now, at, failure, false);
             }
+            (State::Racing, reply) => {
+                let waited_for = self.race_reply(call, now, attempt, reply);
+                self.stats.ignored_replies += u64::from(!waited_for);
+            }
             _ => self.stats.ignored_replies += 1,
         }
     }
@@ -135,6 +144,7 @@ impl Client {
             State::Sent { at, .. } => {
                 self.attempt_failed(call, now, at, FailureKind::Timeout.into(), true);
             }
+            State::Racing => self.race_timer(call, now),
             State::Backoff | State::Pacing(Then::Ask) => {
                 call.timer = Time::MAX;
                 call.state = State::Ready;
@@ -189,6 +199,7 @@ impl Client {
     pub fn cancel(&mut self, call: &mut Call, now: Time) {
         let abandon = match call.state {
             State::Ending { .. } | State::Over => return,
+            State::Racing => return self.lose_race(call, now, Stopped::Cancelled),
             State::Sent { .. } => true,
             State::Failed { abandon, .. } => abandon,
             State::New
@@ -293,6 +304,7 @@ impl Client {
                     Some(stopped) => Some(self.stop(call, now, stopped)),
                 }
             }
+            State::Racing => self.poll_race(call, now, entropy),
             State::Choosing { asked: false } => {
                 call.state = State::Choosing { asked: true };
                 Some(Action::Choose(call.attempts.saturating_add(1)))
@@ -361,7 +373,11 @@ impl Client {
                     Ok(()) => {
                         let first = call.attempts == 0;
                         let in_flight = self.guards.attempt_sent(call, now, first, entropy);
-                        return Some(self.send(call, now, in_flight));
+                        let action = self.send(call, now, in_flight);
+                        if call.hedges {
+                            self.begin_race(call, now);
+                        }
+                        return Some(action);
                     }
                     Err(stopped) => stopped,
                 },
@@ -487,7 +503,7 @@ impl Client {
 }
 
 #[inline]
-fn finish(call: &mut Call, stopped: Option<Stopped>) -> Action {
+pub(crate) fn finish(call: &mut Call, stopped: Option<Stopped>) -> Action {
     call.state = State::Over;
     Action::Finish(Verdict {
         attempts: call.attempts,

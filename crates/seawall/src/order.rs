@@ -5,6 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::action::Stopped;
+use crate::failure::FailureSet;
 use crate::spec::{Counts, Spec};
 
 /// A part of a policy, as something that surrounds the parts inside it.
@@ -161,6 +162,23 @@ impl Spec {
         Order(layers)
     }
 
+    /// Attempts a call may have, the first included: retried or hedged.
+    #[must_use]
+    pub fn max_attempts(&self) -> u32 {
+        self.hedge
+            .map_or(self.retry.max_attempts, |hedge| hedge.max_attempts)
+    }
+
+    /// Failures after which another attempt may be made: retried, or not fatal to a hedged call.
+    #[inline]
+    #[must_use]
+    pub fn tried_again(&self) -> FailureSet {
+        match self.hedge {
+            None => self.retry.on,
+            Some(hedge) => hedge.on,
+        }
+    }
+
     /// What the breaker counts, by its place in the order in effect; `None` without a breaker.
     #[must_use]
     pub fn breaker_counts(&self) -> Option<Counts> {
@@ -183,7 +201,7 @@ impl Spec {
     pub(crate) fn has(&self, layer: Layer) -> bool {
         match layer {
             Layer::TotalTimeout => self.deadline.limit.or(self.deadline.default).is_some(),
-            Layer::Retry => self.retry.max_attempts > 1,
+            Layer::Retry => self.max_attempts() > 1,
             Layer::RateLimit => self.rate_limit.is_some(),
             Layer::Breaker => self.breaker.is_some(),
             Layer::Bulkhead => self.bulkhead.is_some(),

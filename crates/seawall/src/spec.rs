@@ -7,6 +7,7 @@ use crate::backoff;
 use crate::breaker;
 use crate::budget;
 use crate::failure::{FailureKind, FailureSet, PhaseSet};
+use crate::hedge::Hedge;
 use crate::limiter;
 use crate::order::{Order, RefusalSet};
 use crate::rate_limit;
@@ -25,6 +26,9 @@ pub struct Spec {
     pub attempt_timeout: Option<Span>,
     /// When, how often and how soon to try again.
     pub retry: Retry,
+    /// Copies that do not wait for the attempts before them to end; takes the place of retries. Only what is
+    /// idempotent is hedged.
+    pub hedge: Option<Hedge>,
     /// What bounds retries over all calls of the process.
     pub budget: Budget,
     /// What stops calls to a dependency that is failing.

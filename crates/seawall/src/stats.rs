@@ -16,6 +16,8 @@ pub struct Stats {
     pub attempts: u64,
     /// Attempts sent that were not the first of their call.
     pub retries: u64,
+    /// Of those, attempts of hedged calls: sent while it was not yet known how others end.
+    pub hedges: u64,
     /// Calls given up, by reason (index: [`Stopped::index`]).
     pub stopped: [u64; Stopped::COUNT],
     /// Attempts that failed, by kind (index: `FailureKind as usize`); a timed-out one is `Timeout`.

@@ -1,8 +1,8 @@
 //! Policies whose parts are in other orders, or are told apart by keys.
 
 use seawall::{
-    Budget, BudgetEvent, Counts, Deadline, Layer, Order, RateLimit, RefusalSet, Scope, Scopes,
-    Span, Spec, Window, rate_limit::Gcra,
+    Budget, BudgetEvent, Counts, Deadline, Hedge, HedgeVariant, Layer, Order, RateLimit,
+    RefusalSet, Retry, Scope, Scopes, Span, Spec, Window, rate_limit::Gcra,
 };
 
 use crate::policies::{Named, breaks, bulkhead, rates, retries};
@@ -41,6 +41,20 @@ fn everything() -> Spec {
     spec
 }
 
+/// Up to four copies, close to each other.
+fn hedged(spec: Spec) -> Spec {
+    Spec {
+        attempt_timeout: Some(Span::millis(250)),
+        hedge: Some(Hedge {
+            max_attempts: 4,
+            delay: Span::millis(35),
+            on: retries().retry.on,
+            variant: HedgeVariant::Proposal,
+        }),
+        ..spec
+    }
+}
+
 pub(crate) fn all() -> Named {
     use Layer as L;
     let in_order = |order: Order| Spec {
@@ -77,6 +91,18 @@ pub(crate) fn all() -> Named {
             in_order(Order::of(&inside_the_timeout)),
         ),
         ("a breaker of calls, outermost", in_order(Order::of(&calls))),
+        ("hedged", hedged(Spec::default())),
+        (
+            "hedged, throttled, behind a breaker and a bulkhead",
+            hedged(Spec {
+                retry: Retry::default(),
+                scope: Scopes {
+                    bulkhead: Scope::Operation { cap: 8 },
+                    ..Scopes::default()
+                },
+                ..everything()
+            }),
+        ),
         (
             "per host",
             per(Scopes {

@@ -57,7 +57,8 @@ impl Guards {
             none: matches!(budget, Account::Unlimited)
                 && spec.breaker.is_none()
                 && spec.bulkhead.is_none()
-                && spec.rate_limit.is_none(),
+                && spec.rate_limit.is_none()
+                && spec.hedge.is_none(),
             keyed: [
                 scope.budget,
                 scope.breaker,
@@ -323,6 +324,88 @@ impl Guards {
                 breaker.at_mut(call.slots.breaker).admit(call, now, entropy)
             }
             _ => Ok(()),
+        }
+    }
+
+    /// What a further copy of a hedged call has to pass in the instant in which it is due, without waiting for anything.
+    /// Attempts in flight with it.
+    pub(crate) fn admit_copy(
+        &mut self,
+        call: &mut Call,
+        now: Time,
+        entropy: &mut impl Entropy,
+    ) -> Result<u32, Stopped> {
+        let kind = call.last.map_or(FailureKind::Timeout, |(kind, _)| kind);
+        call.grant = self.withdraw(call, now, kind);
+        if call.grant.is_none() {
+            return Err(Stopped::BudgetEmpty);
+        }
+        let passed = self
+            .pass_at_once(call, now)
+            .and_then(|()| self.admit_attempt(call, now, entropy));
+        if let Err(stopped) = passed {
+            self.step_back(call, now);
+            return Err(stopped);
+        }
+        Ok(self.attempt_sent(call, now, false, entropy))
+    }
+
+    fn pass_at_once(&mut self, call: &mut Call, now: Time) -> Result<(), Stopped> {
+        let mut stage = self.plan.retry_at;
+        while let Some(step) = self.plan.step(stage) {
+            match step {
+                Step::Rate => {
+                    if let Some(pace) = &mut self.pace {
+                        let pace = pace.at_mut(call.slots.pace);
+                        match pace.pass(now, None) {
+                            Passing::Go => {}
+                            Passing::Wait(_, then) => {
+                                if then == Then::Go {
+                                    pace.put_back(None);
+                                }
+                                return Err(Stopped::RateLimited);
+                            }
+                        }
+                    }
+                }
+                Step::BreakerAhead => {
+                    if let Some(breaker) = &self.breaker
+                        && breaker.at(call.slots.breaker).circuit.refuses(now)
+                    {
+                        return Err(Stopped::BreakerOpen);
+                    }
+                }
+                Step::Bulkhead => {
+                    if let Some(bulkhead) = &mut self.bulkhead
+                        && !call.inside
+                    {
+                        call.inside = bulkhead.at_mut(call.slots.bulkhead).gate.try_enter();
+                        if !call.inside {
+                            return Err(Stopped::BulkheadFull);
+                        }
+                    }
+                }
+                Step::Deadline | Step::Host | Step::BreakerOfCall | Step::Timing => {}
+            }
+            stage = stage.saturating_add(1);
+        }
+        Ok(())
+    }
+
+    /// An attempt of a hedged call is not waited for any longer, since another one decided it.
+    pub(crate) fn copy_abandoned(&mut self, call: &mut Call, now: Time) {
+        let budget = self.budget.at_mut(call.slots.budget);
+        budget.record(now, Event::Abandoned);
+        if let Some(grant) = call.grant.take() {
+            budget.settle(now, grant, Settled::Failed);
+        }
+        if let Some(breaker) = &mut self.breaker
+            && self.plan.breaker_counts == Counts::Attempts
+        {
+            breaker.at_mut(call.slots.breaker).release(call, now);
+        }
+        if !self.plan.permit_per_call {
+            self.with_bulkhead(call, Bounding::leave);
         }
     }
 

@@ -2,8 +2,9 @@
 
 use seawall::{
     Backoff, Breaker, BreakerRule, Budget, BudgetEvent, Bulkhead, Call, CallKey, Client, Counts,
-    Deadline, Entropy, Failure, FailureKind, FailureSet, Jitter, Operation, Order, Phase, PhaseSet,
-    Rates, RefusalSet, Reply, Request, Retry, RetryAfter, Scope, Scopes, Span, Spec, Time, Window,
+    Deadline, Entropy, Failure, FailureKind, FailureSet, Hedge, HedgeVariant, Jitter, Operation,
+    Order, Phase, PhaseSet, Rates, RefusalSet, Reply, Request, Retry, RetryAfter, Scope, Scopes,
+    Span, Spec, Time, Window,
 };
 
 use crate::peers;
@@ -80,6 +81,7 @@ fn spec(draws: &mut Draws) -> Spec {
             },
             refusals: [RefusalSet::NONE, RefusalSet::ALL][draws.below(2)],
         },
+        hedge: None,
         budget: [
             Budget::None,
             Budget::Ratio {
@@ -135,6 +137,16 @@ fn spec(draws: &mut Draws) -> Spec {
     compose(&mut spec, draws);
     if spec.bulkhead.is_some() && draws.below(2) == 0 {
         spec.limiter = Some(peers::limiter(draws));
+    }
+    if draws.below(4) == 0 && !spec.scope.asks_for_host() {
+        spec.retry.max_attempts = 1;
+        spec.retry.refusals = RefusalSet::NONE;
+        spec.hedge = Some(Hedge {
+            max_attempts: 2 + draws.below(4) as u32,
+            delay: span(draws),
+            on: [FailureSet::NONE, FailureSet::of(FailureKind::ALL)][draws.below(2)],
+            variant: HedgeVariant::Proposal,
+        });
     }
     spec.check()
         .unwrap_or_else(|problems| panic!("{problems:?}"));
@@ -212,7 +224,7 @@ fn no_input_makes_it_panic() {
                 3 => client.on_timer(call, now),
                 4 => client.cancel(call, now),
                 5 => {
-                    let attempt = [0, call.attempts(), u32::MAX][draws.below(3)];
+                    let attempt = [0, 1, call.attempts(), u32::MAX][draws.below(4)];
                     client.on_reply(call, now, attempt, Reply::Ok);
                 }
                 6 => {

@@ -149,6 +149,14 @@ metrics! {
     Attempts "attempts" Count CallsOrService;
     /// Attempts that were not the first of their call: sent, or reaching a service.
     Retries "retries" Count CallsOrService;
+    /// Of those, attempts of hedged calls.
+    Hedges "hedges" Count Calls;
+    /// Tries that the calling side refused, and that were tried again.
+    RefusalsRetried "refusals_retried" Count Calls;
+    /// Times a breaker went to open.
+    Openings "breaker_openings" Count Calls;
+    /// Calls and attempts whose key had no entry of its own under the policy's `scope`.
+    BeyondCap "beyond_cap" Count Calls;
     /// Attempts sent ÷ calls begun.
     AttemptsPerCall "attempts_per_call" Factor Calls;
     /// Mean duration of calls, however they ended; of jobs answered, for a service.
@@ -164,7 +172,7 @@ metrics! {
     P999 "p99.9" Time CallsOrService;
     /// Longest, likewise.
     Max "max" Time CallsOrService;
-    /// Calling processes whose breaker is open, of those that have one, mean over ends of windows.
+    /// Breakers that are open, of those there are, mean over ends of windows.
     BreakerOpen "breaker_open" Share Calls;
     /// Attempts reaching the service ÷ logical calls begun by clients.
     Amplification "amplification" Factor Service;

@@ -93,6 +93,14 @@ counters! {
         attempt_failed: [u64; KINDS],
         /// The same attempts by the phase they failed in (index: `Phase as usize`).
         attempt_failed_in: [u64; PHASES],
+        /// Of the retries, attempts of hedged calls.
+        hedges: u64,
+        /// Tries that the calling side refused, and that were tried again.
+        refusals_retried: u64,
+        /// Times a breaker went to open.
+        openings: u64,
+        /// Calls and attempts whose key had no entry of its own under the policy's `scope`, once for each part.
+        beyond_cap: u64,
         /// Sum over ended calls of their duration, in ns.
         latency_ns: u128,
     }

@@ -49,6 +49,21 @@ impl World {
                 ));
             }
         }
+        for (edge, state) in self.scenario.edges.iter().zip(&self.edges) {
+            let count = &state.meter.count;
+            let (sent, failed) = state.of_engines(&self.engines);
+            let seen = count.attempt_failed.iter().sum::<u64>();
+            if (sent, failed) != (count.attempts, seen) || count.hedges > count.retries {
+                broken.push(format!(
+                    "the engines of {} count what the kernel counts: {sent} attempts and {}, {failed} failed and {seen}, \
+                     {} hedges of {} retries",
+                    self.scenario.edge_name(edge),
+                    count.attempts,
+                    count.hedges,
+                    count.retries
+                ));
+            }
+        }
         let begun: u64 = self.clients.iter().map(|c| c.count.iterations).sum();
         let ended: u64 = (self.clients.iter())
             .map(|c| c.count.iterations_ok + c.count.iterations_failed)

@@ -21,9 +21,9 @@ use crate::scenario::model::failure_of_failed_call;
 /// A logical call in flight. It lives in the task that waits for it, which waits for nothing else.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call {
-    state: seawall::Call,
+    pub(super) state: seawall::Call,
     /// Index into `World::engines`.
-    engine: u32,
+    pub(super) engine: u32,
     pub(super) edge: u32,
     pub(super) site: u32,
     /// The client for whose iteration it is made.
@@ -31,8 +31,10 @@ pub(crate) struct Call {
     /// The replica chosen for its next attempt, where its policy tells them apart.
     host: Option<u32>,
     /// The attempt under way, and when it was sent.
-    job: TaskId,
-    sent: Time,
+    pub(super) job: TaskId,
+    pub(super) sent: Time,
+    /// Where all attempts under way are kept, if its policy hedges.
+    pub(super) copies: Option<u32>,
     began: Time,
     /// The earliest `Timer` event under way for it; `Time::MAX` if none.
     armed: Time,
@@ -119,6 +121,7 @@ impl World {
             host: None,
             job: Id::NONE,
             sent: self.now,
+            copies: None,
             began: self.now,
             armed: Time::MAX,
             cancelled: false,
@@ -206,7 +209,7 @@ impl World {
                     attempt, deadline, ..
                 } => sending = Some((attempt, deadline)),
                 Action::Choose(_) => self.choose_host(id),
-                Action::Abandon(_) => self.abandon(id),
+                Action::Abandon(attempt) => self.abandon(id, attempt),
                 Action::Finish(verdict) => return self.end_call(id, &verdict),
             }
         }
@@ -229,6 +232,7 @@ impl World {
                 .push(call.record(edge.first_engine, self.now, verdict));
         }
         wake_admitted(&mut self.engines[call.engine as usize], &mut self.soon);
+        self.hedged.end(call.copies);
         self.calls_in_flight -= 1;
         let instead = match self.fallbacks {
             Some(_) => self.fall_back(id, call.site, verdict),
@@ -257,6 +261,10 @@ impl World {
         call.armed = Time::MAX;
         let edge = &self.edges[call.edge as usize];
         call.log(&mut self.recorder.log, self.now, edge, Said::Timer);
+        if call.copies.is_some() {
+            self.hedged_timer(id);
+            return Some(Event::Poll(id));
+        }
         self.engines[call.engine as usize].on_timer(&mut call.state, self.now);
         Some(Event::Poll(id))
     }
@@ -286,6 +294,15 @@ impl World {
             Some(_) => self.hear(id, caller, answer),
             None => answer,
         };
+        if self.tasks[caller]
+            .call
+            .as_ref()
+            .expect(CALLING)
+            .copies
+            .is_some()
+        {
+            self.recall_copy(caller, attempt);
+        }
         let call = self.tasks[caller].call.as_mut().expect(CALLING);
         if call.job == id {
             call.job = Id::NONE;
@@ -314,12 +331,16 @@ impl World {
         let edge = &mut self.edges[call.edge as usize];
         edge.meter.count.attempts += 1;
         edge.meter.count.retries += u64::from(attempt > 1);
+        let hedges = edge.hedges;
         call.sent = self.now;
         if site.lose_request > 0.0 && edge.loss.bernoulli(site.lose_request) {
             // The server never sees it; the caller does not know.
             call.job = Id::NONE;
             if self.effects.is_some() {
                 self.send_intent(id, None, attempt, index);
+            }
+            if hedges {
+                self.note_copy(id, attempt);
             }
             return None;
         }
@@ -344,6 +365,9 @@ impl World {
         self.tasks[id].call.as_mut().expect(CALLING).job = job;
         if self.effects.is_some() {
             self.send_intent(id, Some(job), attempt, index);
+        }
+        if hedges {
+            self.note_copy(id, attempt);
         }
         if let Way::Instant = way {
             return Some(Event::Deliver(job));
@@ -390,10 +414,20 @@ impl World {
     }
 
     /// The call gives up its attempt under way: timed out, or the call itself is cancelled.
-    fn abandon(&mut self, id: TaskId) {
+    fn abandon(&mut self, id: TaskId, attempt: u32) {
+        let hedged = self.tasks[id]
+            .call
+            .as_ref()
+            .expect(CALLING)
+            .copies
+            .is_some();
+        if hedged {
+            self.recall_copy(id, attempt);
+        }
         let call = self.tasks[id].call.as_mut().expect(CALLING);
         let meter = &mut self.edges[call.edge as usize].meter;
-        if !call.cancelled {
+        // Of a hedged call those that timed out were counted when they did.
+        if !call.cancelled && !hedged {
             meter.attempt_failed(FailureKind::Timeout, FailureKind::Timeout.phase());
         }
         let job_id = std::mem::replace(&mut call.job, Id::NONE);

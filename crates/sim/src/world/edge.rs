@@ -21,6 +21,8 @@ pub(super) struct EdgeState {
     pub(super) loss: Stream,
     /// Lanes for the constant waits its policy asks for again and again.
     timers: [Option<(Span, Lane)>; 2],
+    /// Whether its policy hedges.
+    pub(super) hedges: bool,
     pub(super) meter: EdgeMeter,
 }
 
@@ -56,8 +58,41 @@ impl EdgeState {
             link: Stream::new(seed, Purpose::Link, &name),
             loss: Stream::new(seed, Purpose::Loss, &name),
             timers: [timer(spec.attempt_timeout), timer(spec.deadline.limit)],
+            hedges: spec.hedge.is_some(),
             meter: EdgeMeter::new(),
         }
+    }
+
+    /// Brings what its engines count up to now.
+    pub(super) fn settle(&mut self, engines: &[seawall::Client]) {
+        let first = self.first_engine as usize;
+        let count = &mut self.meter.count;
+        (
+            count.openings,
+            count.refusals_retried,
+            count.hedges,
+            count.beyond_cap,
+        ) = (0, 0, 0, 0);
+        for engine in &engines[first..first + self.engines as usize] {
+            let stats = engine.stats();
+            count.openings += engine.breaker_openings();
+            count.refusals_retried += stats.refusals_retried;
+            count.hedges += stats.hedges;
+            count.beyond_cap += stats.beyond_cap;
+        }
+    }
+
+    /// Attempts that its engines sent, and that failed.
+    pub(super) fn of_engines(&self, engines: &[seawall::Client]) -> (u64, u64) {
+        let first = self.first_engine as usize;
+        let engines = engines[first..first + self.engines as usize].iter();
+        engines.fold((0, 0), |(sent, failed), engine| {
+            let stats = engine.stats();
+            (
+                sent + stats.attempts,
+                failed + stats.attempt_failed.iter().sum::<u64>(),
+            )
+        })
     }
 
     /// Has the engine of a task's call woken.

@@ -17,6 +17,7 @@ mod edge;
 mod effects;
 mod fallback;
 mod fault;
+mod hedge;
 mod job;
 mod limit;
 mod record;
@@ -45,6 +46,7 @@ use client::ClientState;
 use edge::EdgeState;
 use effects::EffectsState;
 use fallback::FallbackState;
+use hedge::Hedged;
 use service::ServiceState;
 use site::Site;
 use task::Task;
@@ -82,6 +84,7 @@ pub struct World {
     /// One policy engine per edge and calling process, edge by edge.
     engines: Vec<seawall::Client>,
     edges: Vec<EdgeState>,
+    hedged: Hedged,
     clients: Vec<ClientState>,
     services: Vec<ServiceState>,
     /// Lanes of `scenario.code.laws` that are constant.
@@ -155,6 +158,7 @@ impl World {
             sites,
             engines,
             edges,
+            hedged: Hedged::default(),
             clients: scenario
                 .clients
                 .iter()
@@ -336,6 +340,9 @@ impl World {
     fn settle(&mut self) {
         for service in &mut self.services {
             service.settle(self.now);
+        }
+        for edge in &mut self.edges {
+            edge.settle(&self.engines);
         }
     }
 

@@ -250,6 +250,8 @@ fn outcome(scenario: &Scenario) -> Outcome {
         for edge in &mut window.counts.edges {
             edge.retries = edge.failed_calls() * 2;
             edge.attempts = edge.calls + edge.retries;
+            edge.hedges = edge.retries / 2;
+            (edge.refusals_retried, edge.openings, edge.beyond_cap) = (3, 1, 2);
             edge.failed[FailureKind::Timeout as usize] = edge.failed_calls();
             edge.latency_ns = u128::from(edge.calls) * 4_000_000;
         }
@@ -299,6 +301,10 @@ fn every_metric_is_judged_by_what_was_counted() {
         ("attempts(api) == 13000", "13000", true),
         ("retries(web) == 3800", "3800", true),
         ("retries(api) == 3000", "3000", true),
+        ("hedges(web) == 1900", "1900", true),
+        ("refusals_retried(web) == 300", "300", true),
+        ("breaker_openings(web) == 100", "100", true),
+        ("beyond_cap(web) == 200", "200", true),
         ("attempts_per_call(web) <= 1.38", "1.38", true),
         ("mean(web) == 4ms from 1s", "4ms", true),
         ("p50(web) < 3ms", "2.001ms", true),

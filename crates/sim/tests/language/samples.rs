@@ -114,6 +114,7 @@ policies:
       reserve: 50ms
       min_attempt: 20ms
       retry_after: { honour: false, max: 10s, spread: 1s }
+      refusals: [ bulkhead_full, rate_limited ]
     budget: { ratio: { of: successes, ratio: 0.1, burst: 100 } }
     breaker:
       window: 10s
@@ -124,9 +125,22 @@ policies:
       open_for: 30s
       half_open_calls: 5
       counts: calls
+      count_refusals: true
       on: [ timeout ]
       ignored: [ invalid ]
     bulkhead: { max_in_flight: 50, max_waiting: 10, max_wait: 50ms, hold_during_backoff: true }
+  listed:
+    order: [ rate_limit, total_timeout, bulkhead, retry, breaker, attempt_timeout ]
+    deadline: 1s
+    attempt_timeout: 300ms
+    retry: { max_attempts: 3, on: 5xx, refusals: all }
+    rate_limit: { gcra: { rate: 40/s, max_wait: 100ms } }
+    breaker: { window: 20, minimum_calls: 10, open_for: 1s }
+    bulkhead: { max_in_flight: 6 }
+    budget: { ratio: { percent: 20, burst: 5 } }
+    scope: { breaker: operation, budget: { tenant: { cap: 10 } }, bulkhead: { tenant: 1 }, rate_limit: { operation: 1 } }
+  named: { order: resilience4j, retry: { max_attempts: 3, on: 5xx }, breaker: { window: 20, minimum_calls: 10, open_for: 1s }, bulkhead: 3, scope: { breaker: { host: 8 }, bulkhead: host } }
+  hedged: { hedge: { max_attempts: 3, delay: 100ms, on: [ 5xx, 429 ], variant: java }, attempt_timeout: 1s }
   counted: { deadline: 1s, breaker: { window: 50 }, bulkhead: 10 }
   derived: { extends: sdk, attempt_timeout: 1s }
   fixed: { retry: { max_attempts: unlimited, backoff: { fixed: { delay: 100ms, jitter: equal } } } }
@@ -220,7 +234,8 @@ pub const POINTED: &str = "
 - retry: { max_attempts: 3, on: [ 5xx, 429 ], backoff: { grpc: { initial: 2s, max: 1s, multiplier: 2, variant: java } } }
   budget: { grpc: { max_tokens: 60, token_ratio: 0.0999, variant: java } }
 - { attempt_timeout: 300ms, breaker: { gobreaker: { interval: 300ms, max_requests: 3, timeout: 2s, trip: { consecutive_failures_above: 2 } } } }
-- { breaker: { hystrix: { request_volume_threshold: 400 } } }
+- { attempt_timeout: 60ms, breaker: { hystrix: { request_volume_threshold: 400 } } }
+- { retry: { max_attempts: 3, on: [ 5xx, 429 ] }, budget: { ratio: { percent: 10, burst: 3 } }, scope: { budget: { tenant: { cap: 1 } } } }
 - { breaker: { linkerd: { max_failures: 3, min_penalty: 500ms, max_penalty: 700ms } } }
 - { retry: { max_attempts: 3, on: [ 5xx, 429 ] }, budget: { tower_tps: { ttl: 2s, min_per_sec: 1, retry_percent: 10%, deposits: calls } } }
 - { retry: { max_attempts: 3, on: [ 5xx, 429 ] }, budget: { ratio: { percent: 10, burst: 3 } } }
@@ -243,6 +258,8 @@ pub const POINTED: &str = "
 - { budget: { sre_adaptive: { k: 1.1, window: 5s, history: exact, rejections: [ unavailable ] } } }
 - { bulkhead: 100, limiter: { aimd: { initial: 3, min: 1, max: 4 } } }
 - { bulkhead: 100, limiter: { vegas: { initial: 4, max: 5 } } }
+- { order: envoy, retry: { max_attempts: 3, on: 5xx, backoff: { fixed: 100ms }, refusals: [ bulkhead_full ] }, bulkhead: 3, breaker: { window: 20, minimum_calls: 10, open_for: 1s, count_refusals: true } }
+- { breaker: { window: 20, minimum_calls: 10, open_for: 1s }, scope: { breaker: { host: 1 } } }
 ";
 
 const FAULTS: &str = "
@@ -254,7 +271,7 @@ policies: { sdk: { attempt_timeout: 1s } }
 faults:
   - { at: 1s, for: 1s, slow: { service: s, factor: 3x } }
   - { at: 2s, errors: { service: s, share: 50%, fail: { kind: internal, phase: connect, retry_after: 1s } } }
-  - { at: 3s, errors: { service: s, fail: overloaded } }
+  - { at: 3s, errors: { service: s, fail: overloaded, replica: 0 } }
   - { at: 4s, lose_capacity: { service: s, share: 0.5 } }
   - { at: 5s, outage: { service: s } }
   - { at: 6s, refuse: s }

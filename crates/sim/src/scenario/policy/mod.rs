@@ -4,6 +4,7 @@ mod backoff;
 mod breaker;
 mod budget;
 pub(crate) mod extends;
+mod hedge;
 mod limits;
 mod order;
 mod preset;
@@ -13,8 +14,8 @@ mod scope;
 pub(crate) mod settings;
 
 use seawall::{
-    Breaker, Budget, Bulkhead, Deadline, Limiter, Order, Preset, RateLimit, Retry, Scopes, Span,
-    Spec, SpecError,
+    Breaker, Budget, Bulkhead, Deadline, Hedge, Limiter, Order, Preset, RateLimit, Retry, Scopes,
+    Span, Spec, SpecError,
 };
 
 use super::context::Context;
@@ -30,6 +31,8 @@ mirror! {
         attempt_timeout: Opt<Span> = "none",
         /// When, how often and how soon to try again. Without: never.
         retry: Retry => Retry::default(),
+        /// Copies of a call that do not wait for each other; takes the place of retries. Only what is idempotent is hedged.
+        hedge: Opt<Hedge> = "none",
         /// What bounds retries over all calls of a process.
         budget: Budget = "none",
         /// What stops calls to a service that is failing.

@@ -121,7 +121,10 @@ impl Written for RefusalSet {
                 .map(|word| described(word.doc, json!({ "const": word.name })))
                 .collect();
             any_of.push(Vec::<Refusal>::schema(defs));
-            json!({ "anyOf": any_of })
+            described(
+                "What this side refuses and is tried again.",
+                json!({ "anyOf": any_of }),
+            )
         })
     }
 }

@@ -6,8 +6,8 @@ use serde_json::Value as Json;
 use crate::scenario::problem::Problems;
 use crate::scenario::tree::{Node, Value};
 use crate::scenario::written::{
-    Chosen, Defs, Layered, Tag, Whole, Written, itself, mirror, open_choice, schema_of_choice,
-    written_map,
+    Chosen, Defs, Layered, Tag, Whole, Written, described, itself, mirror, open_choice,
+    schema_of_choice, written_map,
 };
 
 mirror! {
@@ -109,7 +109,9 @@ impl Written for Scope {
     fn schema(defs: &mut Defs) -> Json {
         defs.define::<Self>("Scope", |defs| {
             let cap = Cap::schema(defs);
-            let capped = CAPPED.iter().map(|tag| (tag.name.to_string(), cap.clone()));
+            let capped = CAPPED
+                .iter()
+                .map(|tag| (tag.name.to_string(), described(tag.doc, cap.clone())));
             let capped = Json::Object(capped.collect());
             schema_of_choice("Which calls share one.", WORDS, capped, None)
         })
