@@ -500,3 +500,24 @@ expect:
 ",
     );
 }
+
+/// The step is optional as a whole.
+#[test]
+fn an_optional_call_goes_on_when_its_fallback_fails_too() {
+    let folder = Folder::new();
+    folder.write(
+        "world.yaml",
+        "version: 1
+run: { duration: 10s, window: 1s }
+clients:
+  web:
+    arrivals: { at: [0s] }
+    program: [ { call: { to: gone, optional: true, fallback: { direct: gone } } }, { call: there } ]
+services: { gone: { script: [503], work: 0s }, there: { program: [ { effect: seen } ] } }
+expect:
+  - answers(web, failed) == 1
+  - effects(there) == 1
+",
+    );
+    folder.run("run world.yaml --no-plots").ended(0);
+}

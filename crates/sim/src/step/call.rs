@@ -68,15 +68,17 @@ impl Call {
         compiler: &mut Compiler,
         context: &mut Context<'_>,
     ) {
-        let laid_out = self.lay_out(caller, compiler, context);
+        let laid_out = self.lay_out(self.optional, caller, compiler, context);
         if let (Some(call), Some(fallback)) = (laid_out, &self.fallback) {
-            fallback.value.compile(call, caller, compiler, context);
+            let fallback = &fallback.value;
+            fallback.compile(call, self.optional, caller, compiler, context);
         }
     }
 
-    /// The call alone; its site and edge.
+    /// The call alone; its site and edge. `optional`: the program goes on when it fails.
     pub(super) fn lay_out(
         &self,
+        optional: bool,
         caller: Caller,
         compiler: &mut Compiler,
         context: &mut Context<'_>,
@@ -119,7 +121,7 @@ impl Call {
                 edge,
                 operation,
                 link,
-                optional: self.optional,
+                optional,
                 priority,
             },
             sends,

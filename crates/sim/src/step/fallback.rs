@@ -79,10 +79,11 @@ const UNAVAILABLE: FailureSet = FailureSet::of(&[
 ]);
 
 impl FallbackFile {
-    /// The call at `site` of `edge` has been laid out; this comes after it.
+    /// The call at `site` of `edge` has been laid out; this comes after it. `optional`: the program goes on when both fail.
     pub(super) fn compile(
         &self,
         (site, edge): (u32, u32),
+        optional: bool,
         caller: Caller,
         compiler: &mut Compiler,
         context: &mut Context<'_>,
@@ -119,7 +120,8 @@ impl FallbackFile {
         // The program goes on behind it, unless the call before has failed.
         let jump = compiler.here().0 as usize;
         compiler.push(Instr::Otherwise(compiler.here()));
-        if let Some((site, _)) = call.lay_out(caller, compiler, context) {
+        if let Some((site, _)) = call.lay_out(optional || call.optional, caller, compiler, context)
+        {
             compiler.rule(site, rule(Instead::OfDirect));
         }
         let behind = compiler.here();
