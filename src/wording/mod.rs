@@ -1,10 +1,12 @@
 //! How the things of a scenario are called in reports.
 
 mod policy;
+mod server;
 mod settings;
 mod trouble;
 
 pub use policy::policy;
+pub use server::server;
 pub use settings::settings;
 
 use seawall::{Span, Time};

@@ -13,6 +13,7 @@ mod audit;
 mod behaviour;
 mod call;
 mod client;
+mod departure;
 mod edge;
 mod effects;
 mod fallback;

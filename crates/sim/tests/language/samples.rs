@@ -1,6 +1,6 @@
 //! Scenarios that between them write every key of the language, with other values than the defaults.
 
-pub const SAMPLES: &[&str] = &[CALLERS, LAWS, POLICIES, DIALECTS, FAULTS, EFFECTS];
+pub const SAMPLES: &[&str] = &[CALLERS, LAWS, POLICIES, DIALECTS, FAULTS, EFFECTS, SERVERS];
 
 const CALLERS: &str = "
 $schema: https://example.org/scenario.json
@@ -299,6 +299,67 @@ services:
 policies: { one: { attempt_timeout: 1s } }
 faults: [ { at: 1s, errors: { service: mail, after_program: true } } ]
 expect: [ 'duplicate_effects(mail, copy) == 0' ]
+";
+
+const SERVERS: &str = "
+version: 1
+run: { duration: 100s }
+clients: { web: { arrivals: { poisson: 10/s }, calls: [ { to: a, priority: 3 }, b, c, d, e ] } }
+services:
+  a:
+    replicas: 3
+    concurrency: 4
+    queue:
+      capacity: 30
+      discipline: { adaptive_lifo: { above: 5 } }
+      codel: { target: 10ms, interval: 200ms }
+      max_wait: { exponential: 1s }
+      retry_after: 3s
+    contention: { usl: { alpha: 0.1, beta: 0.01 } }
+    rate_limit: { gcra: { rate: 40/s, burst: 3 }, per_client: true, fail: unavailable, retry_after: exact }
+    memory: { limit: 512MB, base: 64MiB, per_job: 1MB, leak: 2kB }
+    restart: { after: 5s, cold: { factor: 3, for: 20s, jobs: 100 }, answer: nothing }
+    pauses: { every: { exponential: 10s }, length: 100ms }
+    outlier:
+      interval: 5s
+      base_ejection_time: 20s
+      max_ejection_time: 200s
+      max_ejection_time_jitter: 1s
+      max_ejection_percent: 40
+      always_eject_one_host: true
+      consecutive_5xx: 6
+      enforcing_consecutive_5xx: 90
+      consecutive_gateway_failure: 4
+      enforcing_consecutive_gateway_failure: 80
+      split_local_origin: true
+      consecutive_local_origin_failure: 3
+      enforcing_consecutive_local_origin_failure: 70
+      success_rate: { minimum_hosts: 2, request_volume: 10, stdev_factor: 1500, enforcing: 60, enforcing_local_origin: 50 }
+      failure_percentage: { minimum_hosts: 3, request_volume: 20, threshold: 50, enforcing: 40, enforcing_local_origin: 30 }
+    panic_threshold: 30%
+    probes:
+      startup: { period: 1s }
+      liveness:
+        operation: health
+        period: 5s
+        initial_delay: 2s
+        timeout: 2s
+        failure_threshold: 4
+        success_threshold: 2
+        spread: false
+        aside: true
+      readiness: { timeout: 2s }
+    scaling: { min: 2, max: 9, workers: 50%, tolerance: 20%, every: 10s, lag: 5s, cooldown: 1min }
+    work: 1ms
+    operations: { health: { work: 1us } }
+  b: { concurrency: 4, serve: { processor_sharing: { cores: 2 } }, scaling: { max: 3, cpu: 50% }, work: 1ms }
+  c: { serve: { preemptive_lifo: 1 }, rate_limit: { per_period: { limit: 5, period: 1s } }, work: 1ms }
+  d: { serve: { preemptive_priority: 1 }, work: 1ms }
+  e: { concurrency: 1, scaling: { max: 3, queue: 2 }, work: 1ms }
+faults:
+  - { at: 1s, for: 2s, crash: { service: a, replicas: 2 } }
+  - { at: 2s, for: 2s, pause: { service: a, replicas: 2 } }
+  - { at: 3s, bad_replicas: { service: a, replicas: 2, errors: 50%, fail: unavailable, slow: 2 } }
 ";
 
 /// The files that the samples name.

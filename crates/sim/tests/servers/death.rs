@@ -190,13 +190,14 @@ fn what_cannot_live_is_refused() {
 version: 1
 run: { duration: 100s }
 clients: { a: { arrivals: { poisson: 1/s }, calls: [ api ] } }
-services: { api: { memory: { limit: 1MB, per_job: 2MB }, restart: { cold: { factor: 2 } }, work: 1ms } }
+services: { api: { memory: { limit: 1MB, per_job: 2MB }, restart: { cold: { factor: 2 } }, pauses: { every: 0s, length: 0s }, work: 1ms } }
 faults: [ { at: 1s, bad_replicas: { service: api } } ]
 ",
     );
     for expected in [
         "memory.limit: is less than what one job needs",
         "restart.cold: `for` or `jobs` is needed",
+        "pauses: `every` and `length` are both 0s",
         "does nothing: `errors` or `slow` is needed",
     ] {
         assert!(problems.contains(expected), "{problems}");

@@ -90,6 +90,16 @@ fn liveness_that_asks_a_dependency_kills_what_is_well() {
 }
 
 #[test]
+fn a_service_that_is_out_does_not_answer_its_probes() {
+    let probes = "probes: { liveness: { operation: health, period: 5s, spread: false } }
+    restart: 1s";
+    let outcome = world(probes, "{ at: 12s, for: 15s, outage: api }");
+    // Asked at 15 s, 20 s and 25 s.
+    let count = &outcome.drained.services[0];
+    assert_eq!((count.probes_failed, count.restarts), (3, 1));
+}
+
+#[test]
 fn who_is_not_ready_gets_no_requests() {
     let service = "replicas: 3
     probes: { readiness: { operation: deep, period: 1s, failure_threshold: 2, success_threshold: 3, spread: false } }";

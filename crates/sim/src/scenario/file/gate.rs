@@ -13,7 +13,7 @@ use crate::scenario::written::{Form, Rate, Whole, choice, mirror, record, words}
 
 record! {
     /// What bounds how many requests a service lets in, all replicas together. The others are answered at once.
-    pub(crate) struct RateLimitFile {
+    pub(crate) struct ServiceRateLimitFile {
         /// Whether each client has a limit of its own; a request is the client's whose iteration caused it.
         per_client: bool = false,
         /// What the others get.

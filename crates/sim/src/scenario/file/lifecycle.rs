@@ -188,10 +188,15 @@ impl ServiceFile {
         let file = self.pauses.as_ref()?;
         let every = context.within("pauses.every", |context| file.every.value.mean(context));
         let length = context.within("pauses.length", |context| file.length.value.mean(context));
-        Some(Pauses {
+        let pauses = Pauses {
             every: every?,
             length: length?,
-        })
+        };
+        // Else a world would pause for ever without getting anywhere.
+        if pauses.every.mean() == Some(0.0) && pauses.length.mean() == Some(0.0) {
+            context.report(file.every.at, "pauses: `every` and `length` are both 0s");
+        }
+        Some(pauses)
     }
 
     pub(super) fn probes(&self, index: u32, context: &mut Context<'_>) -> Vec<Probe> {

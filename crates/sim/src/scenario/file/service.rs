@@ -2,7 +2,7 @@
 
 use seawall::Operation;
 
-use super::gate::RateLimitFile;
+use super::gate::ServiceRateLimitFile;
 use super::guard::{Guard, Guards};
 use super::idempotency::IdempotencyFile;
 use super::law::LawFile;
@@ -33,7 +33,7 @@ record! {
         /// How jobs at work on one replica slow each other down. Without: not at all.
         contention: Option<At<ContentionFile>>,
         /// What bounds how many requests are let in. Without: nothing.
-        rate_limit: Option<RateLimitFile>,
+        rate_limit: Option<ServiceRateLimitFile>,
         /// What a replica can hold. Without: everything.
         memory: Option<MemoryFile>,
         /// What happens when a replica dies.

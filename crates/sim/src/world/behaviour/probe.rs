@@ -56,6 +56,14 @@ impl World {
             self.queue.push(at, Rank::Normal, Event::Tick(next));
             return None;
         }
+        if state.out || state.refusing {
+            state.meter.count.probes += 1;
+            state.meter.count.probes_over += 1;
+            let at = now.after(probe.period);
+            self.queue.push(at, Rank::Normal, Event::Tick(next));
+            self.judge(service, replica, probe, false);
+            return None;
+        }
         let service_of = &self.scenario.services[service as usize];
         let entry = service_of.operations[probe.operation as usize].entry;
         let mut job = Job::sent(Id::NONE, 1, u32::MAX, service, None, now);

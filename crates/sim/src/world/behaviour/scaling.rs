@@ -119,12 +119,9 @@ impl World {
             .map(|scaler| scaler.spec.lag)
             .unwrap_or_default();
         let all = 0..behaviour.replicas.len() as u32;
-        let of = |there: bool| move |r: &&mut super::ReplicaState| r.there == there;
         if wanted > there {
             // The first that are not there; one that is still emptying out is taken back as it is.
-            let gone = all
-                .zip(&mut behaviour.replicas)
-                .filter(|(_, r)| of(false)(&r));
+            let gone = all.zip(&mut behaviour.replicas).filter(|(_, r)| !r.there);
             for (n, it) in gone.take((wanted - there) as usize) {
                 it.there = true;
                 if state.replicas[n as usize].inside == 0 {
@@ -136,7 +133,7 @@ impl World {
             }
         } else if wanted < there {
             // The last ones get no more requests, and end what they have.
-            let last = behaviour.replicas.iter_mut().rev().filter(of(true));
+            let last = behaviour.replicas.iter_mut().rev().filter(|r| r.there);
             last.take((there - wanted) as usize)
                 .for_each(|it| it.there = false);
         } else {
