@@ -1,7 +1,9 @@
 //! What can be typed.
 
 pub mod compare;
+pub mod draws;
 pub mod sweep;
+pub mod trace;
 pub mod validate;
 
 use std::path::PathBuf;
@@ -27,7 +29,7 @@ pub struct Cli {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done and every promise kept · 1 a promise in `expect` was broken, or
-`check --deny-advice` found something · 2 wrong input · 3 a file could not be read or written ·
+`check --deny-advice` or `draws --against` found something · 2 wrong input · 3 a file could not be read or written ·
 4 a limit ended a run · 5 less sure than asked for · 101 a bug in retrystorm · 130 interrupted";
 
 /// How to talk meanwhile.
@@ -63,6 +65,12 @@ pub enum Command {
     /// Run reference cases whose answers are known from elsewhere, and compare
     #[command(after_long_help = validate::EXAMPLES)]
     Validate(validate::Validate),
+    /// Show one logical call as a tree: attempts, waits, queues and the calls below
+    #[command(after_long_help = trace::EXAMPLES)]
+    Trace(trace::Trace),
+    /// Print every random number of a run, or the first that differs from an earlier tape
+    #[command(after_long_help = draws::EXAMPLES)]
+    Draws(draws::Draws),
     /// Print the JSON Schema of scenario files (or of experiment files)
     Schema {
         /// Which files it describes
@@ -111,6 +119,9 @@ pub struct Run {
     /// Use another value than the scenario says; may be given several times
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub overrides: Vec<String>,
+    /// Write ledger.csv: every attempt of the first N calls of the first replication
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub ledger: Option<u64>,
     /// What to print on standard output
     #[arg(long, default_value = "text")]
     pub format: Format,

@@ -9,7 +9,8 @@ use sim::scenario::Problems;
 pub mod exit {
     /// Everything was done, and every promise of the scenario was kept.
     pub const OK: u8 = 0;
-    /// A promise in `expect` was broken, or `check --deny-advice` had advice to give.
+    /// A promise in `expect` was broken, `check --deny-advice` had advice to give, or `draws --against` found a
+    /// difference.
     pub const BROKEN: u8 = 1;
     /// The command line, a scenario or an experiment is wrong.
     pub const BAD_INPUT: u8 = 2;
@@ -29,7 +30,7 @@ pub mod exit {
         (OK, "Done, and every promise of the scenario was kept."),
         (
             BROKEN,
-            "A promise in `expect` was broken; all results were written. Or there was advice that `check --deny-advice` does not accept.",
+            "A promise in `expect` was broken; all results were written. Or there was advice that `check --deny-advice` does not accept, or a draw that differs from those on the tape of `draws --against`.",
         ),
         (
             BAD_INPUT,

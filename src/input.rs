@@ -57,7 +57,7 @@ impl Input {
                 shipped::all(folder).find(|(name, path, _)| *name == asked || *path == asked)
         {
             let format = Format::by_suffix(path).expect("shipped files have a known suffix");
-            let place = Place::Shipped(folder.name());
+            let place = Place::Shipped(shipped::folder_of(path));
             return Ok(Input {
                 name: name.into(),
                 shown: path.into(),
@@ -171,7 +171,16 @@ fn unknown(asked: &str, exists: bool, folder: Folder) -> String {
     if exists {
         return format!("{asked}: expected a name that ends in .yaml, .toml or .json");
     }
-    let names: Vec<&str> = shipped::all(folder).map(|(name, ..)| name).collect();
+    // Of those that lie where the one asked for would.
+    let beside = |shelf: &str| -> Vec<&str> {
+        let all = shipped::all(folder).map(|(name, ..)| name);
+        all.filter(|name| shipped::folder_of(name) == shelf)
+            .collect()
+    };
+    let mut names = beside(shipped::folder_of(asked));
+    if names.is_empty() {
+        names = beside("");
+    }
     let what = folder.name();
     if names.is_empty() {
         return format!("{asked}: no such file");

@@ -22,6 +22,7 @@ pub mod shipped;
 pub mod stats;
 pub mod story;
 pub mod sweep;
+pub mod trace;
 pub mod validate;
 pub mod warmup;
 pub mod wording;

@@ -45,8 +45,23 @@ pub fn on_threads<I: Sync, R: Send>(
 /// One run; `None` when Ctrl-C was pressed before its end.
 #[must_use]
 pub fn run(scenario: &Arc<Scenario>, seed: u64, progress: &Progress) -> Option<Outcome> {
+    run_with_ledger(scenario, seed, None, progress)
+}
+
+/// One run that keeps a ledger of so many calls, if any.
+#[must_use]
+pub fn run_with_ledger(
+    scenario: &Arc<Scenario>,
+    seed: u64,
+    ledger: Option<u64>,
+    progress: &Progress,
+) -> Option<Outcome> {
     RUNNING.set(Some(seed));
-    let outcome = run_in_parts(World::new(Arc::clone(scenario), seed), scenario, progress);
+    let mut world = World::new(Arc::clone(scenario), seed);
+    if let Some(calls) = ledger {
+        world = world.with_ledger(calls);
+    }
+    let outcome = run_in_parts(world, scenario, progress);
     RUNNING.set(None);
     outcome
 }

@@ -34,6 +34,7 @@ pub(crate) fn scenario() -> Scenario {
             semantics: Operation::default(),
             entry: Pc(0),
         }],
+        behaviour: None,
     };
     Scenario {
         title: "A sample".into(),
@@ -50,6 +51,7 @@ pub(crate) fn scenario() -> Scenario {
                 events: u64::MAX,
                 calls: u64::MAX,
                 queue: u64::MAX,
+                memory: u64::MAX,
             },
             trigger: None,
         },
@@ -99,6 +101,8 @@ pub(crate) fn scenario() -> Scenario {
             },
         }],
         expect: Vec::new(),
+        effects: None,
+        fallbacks: None,
     }
 }
 
@@ -109,6 +113,7 @@ pub(crate) fn outcome(seed: u64, amplification: u64) -> Outcome {
         clients: vec![ClientCount::default()],
         services: vec![ServiceCount::default(); 2],
         edges: vec![EdgeCount::default(); 2],
+        ..Counts::default()
     };
     for window in &windows[30..] {
         totals.clients[0].add(&window.counts.clients[0]);
@@ -138,6 +143,7 @@ pub(crate) fn outcome(seed: u64, amplification: u64) -> Outcome {
         trajectory: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15),
         calls_in_flight_max: 1234,
         log: None,
+        ledger: None,
     }
 }
 
@@ -230,6 +236,7 @@ fn window(second: u64, seed: u64, amplification: u64) -> Window {
             }],
             services: vec![service(at_api, calls), service(at_db, at_api.min(at_db))],
             edges: vec![edge(calls, at_api), edge(at_api, at_db.max(at_api))],
+            ..Counts::default()
         },
         latency: vec![Some(latency), None],
         edges: vec![

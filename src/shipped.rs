@@ -25,13 +25,20 @@ impl Folder {
     }
 }
 
-/// The names that can be asked for, in alphabetical order, with path and text.
+/// The names that can be asked for, in alphabetical order, with path and text. What lies in a folder of its own is
+/// asked for with the folder's name: `incidents/NAME`.
 pub fn all(folder: Folder) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     FILES.iter().filter_map(move |&(path, text)| {
         let file = path.strip_prefix(folder.name())?.strip_prefix('/')?;
         let (name, suffix) = file.rsplit_once('.')?;
-        (SCENARIOS.contains(&suffix) && !name.contains('/')).then_some((name, path, text))
+        SCENARIOS.contains(&suffix).then_some((name, path, text))
     })
+}
+
+/// The folder that a path from the root of the repository lies in.
+#[must_use]
+pub fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
 /// Path and text of every file below a folder of the repository, in alphabetical order.

@@ -48,6 +48,15 @@ const REFUSING: &[Edit] = &[
     ),
 ];
 
+/// A front that does something, with a key that keeps it from doing it twice.
+const ORDERS: &[Edit] = &[
+    ("policy: outer }", "policy: outer, key: per_call }"),
+    (
+        "program: [ { work: 1ms }, ",
+        "idempotency: { claim: atomic, retention: 24h }, program: [ { effect: order }, { work: 1ms }, ",
+    ),
+];
+
 const BREAKER: &[Edit] = &[(
     "bulkhead: 50 }",
     "bulkhead: 50, breaker: { window: 10s, minimum_calls: 20, on: [timeout] } }",
@@ -181,6 +190,21 @@ const CASES: &[(&str, &[Edit], &[Edit])] = &[
         "hopeless-retries",
         &[],
         &[("[timeout, unavailable]", "[timeout, unavailable, invalid]")],
+    ),
+    (
+        "effect-without-key",
+        ORDERS,
+        &[("key: per_call", "key: per_attempt")],
+    ),
+    (
+        "key-races",
+        ORDERS,
+        &[("claim: atomic", "claim: check_then_act")],
+    ),
+    (
+        "key-forgotten-early",
+        ORDERS,
+        &[("retention: 24h", "retention: 1s")],
     ),
     (
         "queue-outlasts-callers",

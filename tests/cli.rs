@@ -169,6 +169,7 @@ fn a_limit_that_cuts_a_run_short_is_said_and_has_an_exit_code() {
         ("events=1000", "run.limits.events (1 k events)"),
         ("calls=1", "run.limits.calls (1 calls in flight)"),
         ("queue=0", "run.limits.queue (0 jobs waiting"),
+        ("memory=1kB", "run.limits.memory (1 k bytes taken)"),
     ] {
         let folder = Folder::with_small();
         let ran = folder

@@ -8,7 +8,7 @@ use std::{env, fs};
 use retrystorm::compare;
 use retrystorm::error::exit;
 use retrystorm::figure::{Declared, Scope};
-use retrystorm::report::{csv, folder, json, manifest};
+use retrystorm::report::{csv, folder, json, ledger, manifest};
 use retrystorm::stats::Basis;
 use retrystorm::sweep;
 use retrystorm::{precision, story, warmup};
@@ -90,6 +90,7 @@ fn tables() -> Vec<(&'static str, String)> {
     let files = folder::FILES
         .into_iter()
         .map(|(name, meaning)| (name.to_string(), meaning))
+        .chain([(folder::LEDGER.0.to_string(), folder::LEDGER.1)])
         .chain(plots);
     let files: Vec<(String, &str)> = files.collect();
     vec![
@@ -124,6 +125,7 @@ fn tables() -> Vec<(&'static str, String)> {
         ("figures", figures(Scope::whole)),
         ("columns of windows.csv", columns(&csv::WINDOW_KEYS)),
         ("figures of a window", figures(Scope::window)),
+        ("columns of ledger.csv", columns(&ledger::KEYS)),
         ("keys of manifest.json", keys(&manifest::KEYS)),
         (
             "files of a sweep",

@@ -1,13 +1,17 @@
 //! The program from outside: one binary, so that it links once.
 
 mod advice;
-mod bytes;
 mod certainty;
 mod cli;
 mod compare;
+mod determinism;
 mod docs;
 mod gallery;
+mod incidents;
+mod labs;
+mod pages;
 mod program;
 mod sweep;
 mod theory;
 mod tidy;
+mod trace;

@@ -116,7 +116,11 @@ fn never_opens(facts: &Facts<'_>) -> Vec<Finding> {
         let Some((needed, window)) = needs(&breaker.rule) else {
             continue;
         };
-        let attempts = match (breaker.counts, hop.retries(), hop.spec.retry.max_attempts) {
+        let attempts = match (
+            hop.spec.breaker_counts().unwrap_or_default(),
+            hop.retries(),
+            hop.spec.retry.max_attempts,
+        ) {
             (Counts::Attempts, true, u32::MAX) => continue,
             (Counts::Attempts, true, attempts) => f64::from(attempts),
             _ => 1.0,

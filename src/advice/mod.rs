@@ -6,6 +6,7 @@
 mod budget;
 mod capacity;
 mod deadline;
+mod effects;
 pub mod facts;
 mod isolation;
 mod jitter;
@@ -103,6 +104,7 @@ pub fn traps() -> Vec<Trap> {
         &jitter::TRAPS,
         &retry_after::TRAPS,
         &operation::TRAPS,
+        &effects::TRAPS,
         &queue::TRAPS,
         &capacity::TRAPS,
         &isolation::TRAPS,

@@ -42,7 +42,9 @@ pub(super) const TRAPS: [Trap; 3] = [
 /// Whether jobs of callers that have left are worked off as well.
 fn serves_nobody(hop: &Hop<'_>) -> bool {
     let in_turn = hop.service.queue.discipline == Discipline::Fifo;
-    in_turn && !hop.service.honours_cancellation
+    let waiting = hop.service.behaviour.as_ref().map(|b| &b.waiting);
+    let bounded = waiting.is_some_and(|w| w.max_wait.is_some() || w.codel.is_some());
+    in_turn && !bounded && !hop.service.honours_cancellation
 }
 
 /// The longest any caller of a service gives an attempt; `None`: nobody calls, or somebody waits for ever.

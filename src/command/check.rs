@@ -300,7 +300,8 @@ fn source(client: &Client, duration: seawall::Span) -> String {
 
 /// How much a service can do at once.
 fn room(service: &Service) -> String {
-    let replicas = match service.replicas {
+    let scaling = service.behaviour.as_ref().and_then(|b| b.scaling);
+    let replicas = match scaling.map_or(service.replicas, |scaling| scaling.initial) {
         1 => "1 replica".into(),
         n => format!("{} replicas", number::count(u64::from(n))),
     };
@@ -313,5 +314,7 @@ fn room(service: &Service) -> String {
         Some(n) => format!("queue of {}", number::count(u64::from(n))),
         None => "queue without limit".into(),
     };
-    format!("{replicas} × {workers}, {queue}")
+    let more = wording::server(service).into_iter();
+    let more: String = more.map(|words| format!(", {words}")).collect();
+    format!("{replicas} × {workers}, {queue}{more}")
 }

@@ -1,5 +1,7 @@
 //! `retrystorm list`.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use crate::cli::{Format, Talk};
@@ -11,6 +13,8 @@ use crate::shipped::{self, Folder};
 
 struct Entry {
     folder: Folder,
+    /// Its heading: the folder of the repository it lies in.
+    under: &'static str,
     name: &'static str,
     path: &'static str,
     title: String,
@@ -45,6 +49,7 @@ pub(super) fn list(format: Format, talk: Talk) -> Result<u8, Error> {
 fn entries(folder: Folder) -> impl Iterator<Item = Entry> {
     shipped::all(folder).map(move |(name, path, text)| Entry {
         folder,
+        under: shipped::folder_of(path),
         name,
         path,
         title: headline(text),
@@ -69,15 +74,17 @@ fn headline(text: &str) -> String {
 fn text(entries: &[Entry], style: Style) -> String {
     let mut out = String::new();
     for (folder, verb) in [(Folder::Models, "run"), (Folder::Experiments, "sweep")] {
-        let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
-        for entry in entries.iter().filter(|e| e.folder == folder) {
-            table.row([entry.name.into(), entry.title.clone()]);
-        }
-        let lines = table.lines();
-        if lines.len() > 1 {
-            let head = format!("{}: retrystorm {verb} NAME", folder.name());
+        let here = || entries.iter().filter(|e| e.folder == folder);
+        // What lies in a folder below comes after what does not.
+        let headings: BTreeSet<&str> = here().map(|e| e.under).collect();
+        for heading in headings {
+            let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
+            for entry in here().filter(|e| e.under == heading) {
+                table.row([entry.name.into(), entry.title.clone()]);
+            }
+            let head = format!("{heading}: retrystorm {verb} NAME");
             out += &format!("{}\n", style.bold(&head));
-            lines[1..]
+            table.lines()[1..]
                 .iter()
                 .for_each(|line| out += &format!("  {line}\n"));
             out.push('\n');

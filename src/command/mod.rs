@@ -3,10 +3,12 @@
 mod check;
 mod compare;
 mod completions;
+mod draws;
 mod list;
 mod run;
 mod schema;
 mod sweep;
+mod trace;
 mod validate;
 
 use std::io::{self, ErrorKind, Write as _};
@@ -25,6 +27,8 @@ pub fn execute(cli: &Cli, arguments: &[String]) -> Result<u8, Error> {
         Command::Compare(compare) => compare::compare(compare, cli.talk, arguments),
         Command::Check(check) => check::check(check, cli.talk),
         Command::Validate(validate) => validate::validate(validate, cli.talk),
+        Command::Trace(trace) => trace::trace(trace, cli.talk),
+        Command::Draws(draws) => draws::draws(draws),
         Command::Schema { of } => schema::schema(*of),
         Command::List { format } => list::list(*format, cli.talk),
         Command::Completions { shell } => completions::completions(*shell),

@@ -62,8 +62,9 @@ pub(super) fn run(run: &Run, talk: Talk, arguments: &[String]) -> Result<u8, Err
     let mut asked = first;
     let reached = loop {
         let seeds = replicate::seeds(seed, asked);
-        let more = replicate::on_threads(jobs, &seeds[outcomes.len()..], |&seed| {
-            replicate::run(&scenario, seed, &progress)
+        let more = replicate::on_threads(jobs, &seeds[outcomes.len()..], |&one| {
+            let ledger = run.ledger.filter(|_| one == seed);
+            replicate::run_with_ledger(&scenario, one, ledger, &progress)
         })?;
         outcomes.extend(more.into_iter().flatten());
         let judge = |goal: &Goal| goal.judge(&scenario, &outcomes);

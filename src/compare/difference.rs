@@ -177,7 +177,12 @@ fn difference(
 fn name(world: &Ran, subject: &Subject) -> String {
     match subject.scope {
         Scope::Edge => world.scenario.edge_stream_name(subject.index),
-        Scope::Run | Scope::Client | Scope::Service => subject.name.clone(),
+        Scope::Run
+        | Scope::Client
+        | Scope::Service
+        | Scope::Effect
+        | Scope::Keys
+        | Scope::Answers => subject.name.clone(),
     }
 }
 

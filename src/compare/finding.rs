@@ -18,6 +18,8 @@ const OF_RUN: [&str; 8] = [
 ];
 /// Figures of a service that are looked at first.
 const OF_SERVICE: [&str; 3] = ["amplification", "utilisation", "wasted_share"];
+/// Figures of an effect that are looked at first.
+const OF_EFFECT: [&str; 3] = ["effects_duplicate", "effects_lost", "effects_unknown"];
 
 /// Whether a figure is one of those that are looked at first; the others are in the files.
 #[must_use]
@@ -25,7 +27,8 @@ pub fn key(difference: &Difference) -> bool {
     let names: &[&str] = match difference.scope {
         Scope::Run => &OF_RUN,
         Scope::Service => &OF_SERVICE,
-        Scope::Client | Scope::Edge => &[],
+        Scope::Effect => &OF_EFFECT,
+        Scope::Client | Scope::Edge | Scope::Keys | Scope::Answers => &[],
     };
     names.contains(&difference.figure.name) && difference.verdict != Verdict::NoData
 }

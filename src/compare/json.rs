@@ -88,12 +88,22 @@ fn by_scope(differences: &[Difference]) -> Value {
     let run: Map<String, Value> = of(Scope::Run)
         .map(|d| (d.figure.name.to_string(), figure(d)))
         .collect();
-    json!({
+    let mut all = json!({
         "run": run,
         "clients": by_name(Scope::Client),
         "edges": by_name(Scope::Edge),
         "services": by_name(Scope::Service),
-    })
+    });
+    for (key, scope) in [
+        ("effects", Scope::Effect),
+        ("keys", Scope::Keys),
+        ("answers", Scope::Answers),
+    ] {
+        if of(scope).next().is_some() {
+            all[key] = by_name(scope);
+        }
+    }
+    all
 }
 
 fn figure(d: &Difference) -> Value {

@@ -22,12 +22,17 @@ impl Sense {
             "success_rate" | "goodput_per_s" | "calls_ok" | "iterations_ok" => Sense::High,
             "calls_failed" | "iterations_failed" | "calls_open" | "retries" | "retry_share"
             | "attempts_failed" | "attempts_per_call" | "amplification" | "failed"
-            | "shed_full" | "shed_expired" | "lost" | "late" | "wasted_share" | "queue_mean"
-            | "queue_max" | "waited_share" | "recovery_time_s" => Sense::Low,
+            | "shed_full" | "shed_expired" | "shed_waited" | "unreachable" | "restarts"
+            | "probes_failed" | "lost" | "late" | "wasted_share" | "queue_mean" | "queue_max"
+            | "waited_share" | "recovery_time_s" => Sense::Low,
             "calls"
             | "calls_per_s"
             | "attempts"
             | "attempts_per_s"
+            | "hedges"
+            | "refusals_retried"
+            | "breaker_openings"
+            | "beyond_cap"
             | "iterations"
             | "events"
             | "calls_in_flight_max"
@@ -41,10 +46,27 @@ impl Sense {
             | "started"
             | "served"
             | "served_per_s"
+            | "rate_limited"
+            | "probes"
+            | "replicas_mean"
             | "faulted"
             | "cancelled"
             | "utilisation"
             | "inside_mean" => Sense::Neutral,
+            "effects_duplicate" | "effects_lost" | "effects_unknown" | "effects_hidden"
+            | "effects_half_done" | "keys_conflicts" | "answers_failed" | "answers_too_old"
+            | "answers_future" | "answers_missing" | "answers_capacity" | "answers_rejected"
+            | "data_age_mean_s" => Sense::Low,
+            "answers_live" => Sense::High,
+            "answers_snapshot"
+            | "answers_generic"
+            | "answers_omitted"
+            | "answers_direct"
+            | "answers_fallback_share" => Sense::Neutral,
+            "effects_committed" | "effects_skipped" | "keys_without" | "keys_new"
+            | "keys_replayed" | "keys_in_progress" | "keys_polls" | "keys_taken_over" => {
+                Sense::Neutral
+            }
             _ if name.ends_with("_ms") => Sense::Low,
             _ if ["stopped_", "calls_failed_", "attempts_failed_"]
                 .iter()

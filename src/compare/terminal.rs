@@ -244,6 +244,7 @@ fn table(base: &Ran, world: &Ran, shown: &[&Difference], names: usize) -> Table 
         let name = name.replace('_', " ").replace("p999", "p99.9");
         let name = match d.scope {
             Scope::Service => format!("{name} at {}", cut(&d.name, names)),
+            Scope::Effect => format!("{name}: {}", cut(&d.name, names)),
             _ => name,
         };
         let mean = |value: Option<f64>| value.map_or("–".into(), |v| unit.human(v));

@@ -208,6 +208,26 @@ fn counted() -> Vec<Column<Calls>> {
             |c: &Calls| ratio(c.count.retries, c.count.attempts),
         ),
         Column::count(
+            "hedges",
+            "Of the retries, attempts of hedged calls: sent before it was known how others end.",
+            |c: &Calls| c.count.hedges,
+        ),
+        Column::count(
+            "refusals_retried",
+            "Tries that the calling side refused, and that were tried again.",
+            |c: &Calls| c.count.refusals_retried,
+        ),
+        Column::count(
+            "breaker_openings",
+            "Times a breaker went to open.",
+            |c: &Calls| c.count.openings,
+        ),
+        Column::count(
+            "beyond_cap",
+            "Calls and attempts whose key had no entry of its own under the policy's `scope`, once for each part.",
+            |c: &Calls| c.count.beyond_cap,
+        ),
+        Column::count(
             "attempts_failed",
             "Attempts that failed, timed-out ones included.",
             |c: &Calls| c.count.attempt_failed.iter().sum(),
@@ -215,7 +235,7 @@ fn counted() -> Vec<Column<Calls>> {
         Column::new(
             "breaker_open_share",
             Share,
-            "Of the calling processes with a breaker, those whose breaker was open at the end of the window (whole run: mean over windows).",
+            "Of the breakers of calling processes, those that were open at the end of the window (whole run: mean over windows).",
             |c: &Calls| c.breakers.map(|(open, _)| open),
         ),
         Column::new(

@@ -4,14 +4,17 @@
 //! these scopes there is one list of [`Column`]s over the whole measured time and one over a window;
 //! the tables, the CSV and JSON files and their documentation are all made from these lists.
 
+pub mod answer;
 pub mod calls;
 pub mod column;
+pub mod effect;
 pub mod run;
 pub mod service;
 
 use std::sync::LazyLock;
 
-use sim::metrics::{Outcome, Window};
+use sim::metrics::{AnswerCount, EffectCount, KeyCount, Outcome, Window};
+use sim::scenario::effects::Effect;
 use sim::scenario::model::{Caller, Scenario};
 
 use crate::wording;
@@ -32,6 +35,12 @@ pub enum Scope {
     Edge,
     /// One service.
     Service,
+    /// One effect of a service; only where there are any.
+    Effect,
+    /// One store of idempotency keys; only where there are any.
+    Keys,
+    /// The calls of one edge that have a fallback; only where there are any.
+    Answers,
 }
 
 /// One thing that is reported on.
@@ -65,6 +74,9 @@ struct Tables {
     window_client: Vec<Column<WindowClient>>,
     window_edge: Vec<Column<WindowCalls>>,
     window_service: Vec<Column<WindowService>>,
+    effect: Vec<Column<EffectCount>>,
+    keys: Vec<Column<KeyCount>>,
+    answers: Vec<Column<AnswerCount>>,
 }
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
@@ -76,11 +88,22 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
     window_client: run::window_client(),
     window_edge: calls::window(),
     window_service: service::window(),
+    effect: effect::effect(),
+    keys: effect::keys(),
+    answers: answer::answers(),
 });
 
 impl Scope {
     /// All scopes, in the order of reports.
-    pub const ALL: [Scope; 4] = [Scope::Run, Scope::Client, Scope::Edge, Scope::Service];
+    pub const ALL: [Scope; 7] = [
+        Scope::Run,
+        Scope::Client,
+        Scope::Edge,
+        Scope::Service,
+        Scope::Effect,
+        Scope::Keys,
+        Scope::Answers,
+    ];
 
     /// The word used in files.
     #[must_use]
@@ -90,6 +113,9 @@ impl Scope {
             Scope::Client => "client",
             Scope::Edge => "edge",
             Scope::Service => "service",
+            Scope::Effect => "effect",
+            Scope::Keys => "keys",
+            Scope::Answers => "answers",
         }
     }
 
@@ -101,6 +127,9 @@ impl Scope {
             Scope::Client => declared(&TABLES.whole_client),
             Scope::Edge => declared(&TABLES.whole_edge),
             Scope::Service => declared(&TABLES.whole_service),
+            Scope::Effect => declared(&TABLES.effect),
+            Scope::Keys => declared(&TABLES.keys),
+            Scope::Answers => declared(&TABLES.answers),
         }
     }
 
@@ -112,6 +141,9 @@ impl Scope {
             Scope::Client => declared(&TABLES.window_client),
             Scope::Edge => declared(&TABLES.window_edge),
             Scope::Service => declared(&TABLES.window_service),
+            Scope::Effect => declared(&TABLES.effect),
+            Scope::Keys => declared(&TABLES.keys),
+            Scope::Answers => declared(&TABLES.answers),
         }
     }
 }
@@ -140,32 +172,40 @@ pub fn subjects(scenario: &Scenario) -> Vec<Subject> {
         .map(|e| wording::edge(scenario, e))
         .enumerate();
     let services = scenario.services.iter().map(|s| s.name.clone()).enumerate();
+    let used = || scenario.effects.iter();
+    let named = |effect: &Effect| {
+        let service = &scenario.services[effect.service as usize].name;
+        format!("{service}.{}", effect.name)
+    };
+    let effects = used().flat_map(|used| &used.effects).map(named).enumerate();
+    let guarded = scenario.fallbacks.iter().flat_map(|used| &used.edges);
+    let arrow = |&edge: &u32| wording::edge(scenario, &scenario.edges[edge as usize]);
+    let answers = guarded.map(arrow).enumerate();
+    let stores = used().flat_map(|used| &used.stores);
+    let stores = stores.map(|store| store.name.clone()).enumerate();
     std::iter::once((0, "all".to_string()))
         .map(subject(Scope::Run))
         .chain(clients.map(subject(Scope::Client)))
         .chain(edges.map(subject(Scope::Edge)))
         .chain(services.map(subject(Scope::Service)))
+        .chain(effects.map(subject(Scope::Effect)))
+        .chain(stores.map(subject(Scope::Keys)))
+        .chain(answers.map(subject(Scope::Answers)))
         .collect()
 }
 
-/// The edges that clients call on: where logical calls are counted.
+/// The edges that clients call on: where logical calls are counted. Calls made instead of others are left out.
 #[must_use]
 pub fn top_edges(scenario: &Scenario) -> Vec<usize> {
-    edges_where(scenario, |caller| matches!(caller, Caller::Client(_)))
+    let edges = 0..scenario.edges.len();
+    edges.filter(|&edge| scenario.is_top(edge)).collect()
 }
 
 /// The edges that one client calls on.
 #[must_use]
 pub fn client_edges(scenario: &Scenario, client: usize) -> Vec<usize> {
-    edges_where(scenario, |caller| caller == Caller::Client(client as u32))
-}
-
-fn edges_where(scenario: &Scenario, wanted: impl Fn(Caller) -> bool) -> Vec<usize> {
-    let edges = scenario.edges.iter().enumerate();
-    edges
-        .filter(|(_, edge)| wanted(edge.caller))
-        .map(|(i, _)| i)
-        .collect()
+    let own = |edge: &usize| scenario.edges[*edge].caller == Caller::Client(client as u32);
+    top_edges(scenario).into_iter().filter(own).collect()
 }
 
 /// The figures of `subject` over the whole measured time, in the order of [`Scope::whole`].
@@ -189,6 +229,9 @@ pub fn whole(scenario: &Scenario, outcome: &Outcome, subject: &Subject) -> Vec<O
                 &WholeService::of(outcome, index, top),
             )
         }
+        Scope::Effect => read(&TABLES.effect, &outcome.drained.effects[index]),
+        Scope::Keys => read(&TABLES.keys, &outcome.drained.keys[index]),
+        Scope::Answers => read(&TABLES.answers, &outcome.drained.answers[index]),
     }
 }
 
@@ -216,6 +259,9 @@ pub fn in_window(scenario: &Scenario, window: &Window, subject: &Subject) -> Vec
                 &WindowService::of(window, index, top),
             )
         }
+        Scope::Effect => read(&TABLES.effect, &window.counts.effects[index]),
+        Scope::Keys => read(&TABLES.keys, &window.counts.keys[index]),
+        Scope::Answers => read(&TABLES.answers, &window.counts.answers[index]),
     }
 }
 

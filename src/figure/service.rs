@@ -149,13 +149,49 @@ fn counted() -> Vec<Column<Load>> {
             |l: &Load| l.count.shed_expired,
         ),
         Column::count(
+            "shed_waited",
+            "Jobs refused or dropped since they had waited too long.",
+            |l: &Load| l.count.shed_waited,
+        ),
+        Column::count(
+            "rate_limited",
+            "Attempts refused by the rate limit.",
+            |l: &Load| l.count.rate_limited,
+        ),
+        Column::count(
+            "unreachable",
+            "Attempts refused since no replica was there to take them.",
+            |l: &Load| l.count.unreachable,
+        ),
+        Column::count(
+            "restarts",
+            "Replicas that died and were started again.",
+            |l: &Load| l.count.restarts,
+        ),
+        Column::count(
+            "probes",
+            "Probes sent; they are no attempts.",
+            |l: &Load| l.count.probes,
+        ),
+        Column::count(
+            "probes_failed",
+            "Of those, the ones that were not answered well in time.",
+            |l: &Load| l.count.probes_failed,
+        ),
+        Column::new(
+            "replicas_mean",
+            Mean,
+            "Replicas that requests were given to, mean over time.",
+            |l: &Load| quotient(l.timed.replicas_ns as f64, l.seconds * 1e9),
+        ),
+        Column::count(
             "faulted",
             "Attempts answered with a failure by a fault.",
             |l: &Load| l.count.faulted,
         ),
         Column::count(
             "lost",
-            "Jobs lost and attempts that vanished in an outage.",
+            "Jobs lost in an outage or a crash, and attempts that vanished in an outage.",
             |l: &Load| l.count.lost,
         ),
         Column::count(

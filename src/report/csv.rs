@@ -6,13 +6,13 @@ use sim::metrics::Outcome;
 use sim::scenario::model::Scenario;
 
 use super::summary::Summary;
-use crate::figure::{self, Declared, Scope};
+use crate::figure::{self, Declared, Scope, Subject};
 
 /// Columns of `summary.csv`.
 pub const SUMMARY_KEYS: [(&str, &str); 8] = [
     (
         "scope",
-        "What the figure is about: `run`, `client`, `edge` or `service`.",
+        "What the figure is about: `run`, `client`, `edge` or `service`; where there are any, `effect`, `keys` or `answers`.",
     ),
     (
         "name",
@@ -37,7 +37,7 @@ pub const WINDOW_KEYS: [(&str, &str); 6] = [
     ("seed", "The seed of the replication."),
     (
         "scope",
-        "What the row is about: `run`, `client`, `edge` or `service`.",
+        "What the row is about: `run`, `client`, `edge` or `service`; where there are any, `effect`, `keys` or `answers`.",
     ),
     (
         "name",
@@ -67,12 +67,22 @@ pub fn summary(summary: &Summary) -> String {
     table.finish()
 }
 
-/// The figures of `windows.csv`, in order: those of all scopes, each once.
-#[must_use]
-pub fn window_figures() -> Vec<Declared> {
+/// The figures of `windows.csv`, in order: those of all scopes that `subjects` have, each once.
+fn window_figures(subjects: &[Subject]) -> Vec<Declared> {
     let mut figures: Vec<Declared> = Vec::new();
     // Clients have what runs and edges have, and more.
-    for scope in [Scope::Client, Scope::Run, Scope::Edge, Scope::Service] {
+    for scope in [
+        Scope::Client,
+        Scope::Run,
+        Scope::Edge,
+        Scope::Service,
+        Scope::Effect,
+        Scope::Keys,
+        Scope::Answers,
+    ] {
+        if !subjects.iter().any(|subject| subject.scope == scope) {
+            continue;
+        }
         for figure in scope.window() {
             if !figures.contains(&figure) {
                 figures.push(figure);
@@ -85,7 +95,8 @@ pub fn window_figures() -> Vec<Declared> {
 /// `windows.csv`: one row per window and subject.
 #[must_use]
 pub fn windows(scenario: &Scenario, outcomes: &[Outcome]) -> String {
-    let figures = window_figures();
+    let subjects = figure::subjects(scenario);
+    let figures = window_figures(&subjects);
     let keys = WINDOW_KEYS.iter().map(|(key, _)| *key);
     let mut table = Table::new(keys.chain(figures.iter().map(|f| f.name)));
     let place: BTreeMap<&str, usize> = figures
@@ -93,7 +104,6 @@ pub fn windows(scenario: &Scenario, outcomes: &[Outcome]) -> String {
         .enumerate()
         .map(|(i, f)| (f.name, i))
         .collect();
-    let subjects = figure::subjects(scenario);
     let places: Vec<Vec<usize>> = subjects
         .iter()
         .map(|s| s.scope.window().iter().map(|f| place[f.name]).collect())

@@ -7,7 +7,7 @@ use sim::text::hgrm;
 
 use super::file::{Output, slug};
 use super::manifest::{self, Making};
-use super::{Report, csv, json};
+use super::{Report, csv, json, ledger};
 use crate::error::Error;
 use crate::figure::calls::merge;
 use crate::plot::material::Material;
@@ -76,6 +76,12 @@ pub const FILES: [(&str, &str); 4] = [
     ),
 ];
 
+/// The file that is there when it is asked for.
+pub const LEDGER: (&str, &str) = (
+    "ledger.csv",
+    "With `--ledger N`: every attempt of the first N calls of the first replication, with its effects and what the caller knew.",
+);
+
 /// Writes everything below `folder` and returns the names of what was written. The manifest comes last,
 /// so where it is, everything is.
 ///
@@ -94,6 +100,9 @@ pub fn write(
         "windows.csv",
         csv::windows(report.scenario, report.outcomes),
     )?;
+    if let Some(entries) = report.outcomes.first().and_then(|o| o.ledger.as_ref()) {
+        out.put(LEDGER.0, ledger::csv(report.scenario, entries))?;
+    }
     out.below("latency")?;
     for (name, table) in latencies(report) {
         out.put(format!("latency/{name}.hgrm"), table)?;

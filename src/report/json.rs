@@ -108,6 +108,7 @@ pub const fn ended(ended: Ended) -> &'static str {
         Ended::EventLimit => "event_limit",
         Ended::CallLimit => "call_limit",
         Ended::QueueLimit => "queue_limit",
+        Ended::MemoryLimit => "memory_limit",
     }
 }
 
@@ -119,12 +120,24 @@ fn figures(report: &Report<'_>) -> Value {
             .map(|row| (row.subject.name.clone(), row_json(row)))
             .collect()
     };
-    json!({
+    let mut all = json!({
         "run": row_json(report.summary.run()),
         "clients": by_name(Scope::Client),
         "edges": by_name(Scope::Edge),
         "services": by_name(Scope::Service),
-    })
+    });
+    // Only where there are any.
+    for (key, scope) in [
+        ("effects", Scope::Effect),
+        ("keys", Scope::Keys),
+        ("answers", Scope::Answers),
+    ] {
+        let rows = by_name(scope);
+        if !rows.is_empty() {
+            all[key] = rows.into();
+        }
+    }
+    all
 }
 
 fn row_json(row: &Row) -> Value {

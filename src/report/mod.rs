@@ -2,9 +2,11 @@
 
 pub mod certainty;
 pub mod csv;
+mod effects;
 pub mod file;
 pub mod folder;
 pub mod json;
+pub mod ledger;
 pub mod manifest;
 pub mod single;
 pub mod sparkline;
@@ -61,6 +63,7 @@ impl Report<'_> {
             Ended::EventLimit => ("events", count(limits.events, "events")),
             Ended::CallLimit => ("calls", count(limits.calls, "calls in flight")),
             Ended::QueueLimit => ("queue", count(limits.queue, "jobs waiting at one service")),
+            Ended::MemoryLimit => ("memory", count(limits.memory, "bytes taken")),
         };
         let at = number::duration(first.measured_to.0 as f64 / 1e9);
         let runs = match (cut.count() + 1, self.outcomes.len()) {
@@ -77,6 +80,15 @@ impl Report<'_> {
     #[must_use]
     pub fn unsure(&self) -> bool {
         matches!(self.warmup, Warmup::NotSettled(_)) || self.precision.iter().any(|p| !p.reached)
+    }
+
+    /// The trajectory hash; that of several replications is made of theirs, in order.
+    #[must_use]
+    pub fn trajectory(&self) -> u64 {
+        let hashes = self.outcomes.iter().map(|outcome| outcome.trajectory);
+        hashes
+            .reduce(|all, one| all.rotate_left(1) ^ one)
+            .unwrap_or(0)
     }
 
     /// Duration, seed and replications in a few words.

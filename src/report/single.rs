@@ -134,17 +134,9 @@ fn batches(scenario: &Scenario, outcome: &Outcome) -> Option<Vec<Window>> {
 fn merged(windows: &[&Window]) -> Window {
     let (first, last) = (windows[0], windows[windows.len() - 1]);
     let mut counts: Counts = first.counts.clone();
-    for window in &windows[1..] {
-        for (sum, count) in counts.clients.iter_mut().zip(&window.counts.clients) {
-            sum.add(count);
-        }
-        for (sum, count) in counts.services.iter_mut().zip(&window.counts.services) {
-            sum.add(count);
-        }
-        for (sum, count) in counts.edges.iter_mut().zip(&window.counts.edges) {
-            sum.add(count);
-        }
-    }
+    windows[1..]
+        .iter()
+        .for_each(|window| counts.add(&window.counts));
     Window {
         start: first.start,
         counts,

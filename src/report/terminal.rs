@@ -10,7 +10,7 @@ use super::sparkline::{marks, sparkline};
 use super::style::Style;
 use super::summary::Row;
 use super::table::{Align, Table, width, wrapped};
-use super::{Report, certainty, written};
+use super::{Report, certainty, effects, written};
 use crate::figure::column::Unit;
 use crate::figure::{Scope, busiest_service, top_calls, top_edges};
 use crate::number;
@@ -38,6 +38,10 @@ pub fn summary(report: &Report<'_>, style: Style, files: Option<(&Path, &[String
     out.timeline(report);
     out.calls(report);
     out.services(report);
+    for table in effects::tables(report) {
+        out.table(&table);
+        out.line("");
+    }
     out.given_up(report);
     out.promises(report);
     let precision = certainty::precision(report, style);
@@ -82,7 +86,12 @@ impl Lines {
             title => format!("{}: {title}", report.name),
         };
         self.line(&style.bold(&title));
-        self.line(&style.dim(&report.setup()));
+        let setup = format!(
+            "{} · trajectory {:016x}",
+            report.setup(),
+            report.trajectory()
+        );
+        self.line(&style.dim(&setup));
         self.line("");
         let story = report.story;
         let dress = match story.tone {
@@ -103,6 +112,10 @@ impl Lines {
                 let lead = if i == 0 { "▌ " } else { "  " };
                 self.line(&style.warn(&format!("{lead}{line}")));
             }
+        }
+        if let Some((bad, words)) = effects::headline(report) {
+            let dress: Dress = if bad { Style::bad } else { Style::good };
+            self.line(&format!("{}{words}", dress(style, "▌ ")));
         }
         for line in certainty::warmup(report.warmup, scenario, style, COLUMNS) {
             self.line(&line);
@@ -250,8 +263,10 @@ impl Lines {
         ]);
         let services: Vec<&Row> = report.summary.of_scope(Scope::Service).collect();
         for row in services.iter().take(ROWS_MAX) {
-            let shed =
-                row.mean("shed_full").unwrap_or(0.0) + row.mean("shed_expired").unwrap_or(0.0);
+            let shed: f64 = ["shed_full", "shed_expired", "shed_waited"]
+                .into_iter()
+                .filter_map(|figure| row.mean(figure))
+                .sum();
             let shed = row
                 .mean("arrived")
                 .filter(|a| *a > 0.0)

@@ -184,6 +184,7 @@ fn parse_line(line: &str) -> Option<((String, u64), Run)> {
         Ended::EventLimit,
         Ended::CallLimit,
         Ended::QueueLimit,
+        Ended::MemoryLimit,
     ];
     let ended = all.into_iter().find(|&known| ended(known) == word)?;
     let trajectory = u64::from_str_radix(fields.next()?, 16).ok()?;

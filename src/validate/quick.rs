@@ -13,6 +13,8 @@ pub const CASES: &[&str] = &[
     "mm1-rho05",
     "mmc-c5-a2.5-brooker",
     "pf-retry-3x-c4",
+    "prio-np-2class",
+    "prio-pr-2class",
     "rng-open",
     "tandem-3",
 ];

@@ -1,14 +1,19 @@
 //! How the things of a scenario are called in reports.
 
 mod policy;
+mod server;
 mod settings;
+mod trouble;
 
 pub use policy::policy;
+pub use server::server;
 pub use settings::settings;
 
 use seawall::{Span, Time};
 use sim::arrivals::Arrivals;
 use sim::scenario::model::{Caller, Edge, Fault, FaultKind, Scenario};
+
+use trouble::troubled;
 
 use crate::number;
 
@@ -50,9 +55,20 @@ pub fn fault(scenario: &Scenario, fault: &Fault) -> String {
             service: s,
             share,
             failure,
+            after_program,
+            replica,
         } => {
             let (name, kind) = (service(s), failure.kind.name());
-            format!("{name} answers {} {kind}", number::share(*share))
+            let only = replica.map_or(String::new(), |n| format!(" replica {n}"));
+            let after = if *after_program {
+                " after all is done"
+            } else {
+                ""
+            };
+            format!(
+                "{name}{only} answers {} {kind}{after}",
+                number::share(*share)
+            )
         }
         FaultKind::LoseCapacity { service: s, share } => {
             format!(
@@ -70,6 +86,11 @@ pub fn fault(scenario: &Scenario, fault: &Fault) -> String {
                 scenario.clients[*client as usize].name
             )
         }
+        FaultKind::Replicas {
+            service: s,
+            replicas,
+            trouble,
+        } => troubled(service(s), *replicas, trouble),
         FaultKind::KillSwitch { policy } => {
             format!(
                 "no retries under {}",

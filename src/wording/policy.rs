@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use seawall::{
     Backoff, Breaker, BreakerRule, Budget, BudgetEvent, Bulkhead, Counts, Deadline, FailureKind,
-    FailureSet, Jitter, Limiter, LimiterRule, PhaseSet, RateLimit, Retry, Span, Spec, Window,
+    FailureSet, Jitter, Limiter, LimiterRule, PhaseSet, RateLimit, Scope, Span, Spec, Window,
 };
 
 use crate::number;
@@ -12,12 +12,13 @@ use crate::number;
 /// What a policy does, one part per line; empty parts are left out.
 #[must_use]
 pub fn policy(spec: &Spec) -> Vec<String> {
-    let mut lines = vec![deadline(spec), retry(&spec.retry)];
+    let mut lines = vec![deadline(spec), retry(spec)];
     lines.extend(budget(&spec.budget));
-    lines.extend(spec.breaker.as_ref().map(breaker));
+    lines.extend(spec.breaker.as_ref().map(|it| breaker(it, spec)));
     lines.extend(spec.rate_limit.as_ref().map(rate_limit));
-    lines.extend(spec.bulkhead.as_ref().map(bulkhead));
+    lines.extend(spec.bulkhead.as_ref().map(|it| bulkhead(it, spec)));
     lines.extend(spec.limiter.as_ref().map(limiter));
+    lines.extend(composition(spec));
     lines
 }
 
@@ -60,7 +61,16 @@ fn deadline(spec: &Spec) -> String {
     words.join(" · ")
 }
 
-fn retry(retry: &Retry) -> String {
+fn retry(spec: &Spec) -> String {
+    let retry = &spec.retry;
+    if let Some(hedge) = spec.hedge {
+        return format!(
+            "hedged: up to {} attempts, {} apart, at once after {}",
+            hedge.max_attempts,
+            span(hedge.delay),
+            kinds(hedge.on)
+        );
+    }
     let attempts = match retry.max_attempts {
         1 => return "1 attempt, no retries".into(),
         u32::MAX => "attempts without limit".into(),
@@ -158,6 +168,35 @@ fn budget(budget: &Budget) -> Option<String> {
     })
 }
 
+/// In which order, and for whom, where anybody said so.
+fn composition(spec: &Spec) -> Option<String> {
+    let mut words = Vec::new();
+    if spec.order.is_some() {
+        let layers = spec.effective_order();
+        let layers: Vec<&str> = layers.layers().iter().map(|layer| layer.name()).collect();
+        words.push(format!("outermost first: {}", layers.join(" › ")));
+    }
+    if !spec.retry.refusals.is_empty() {
+        words.push("what this side refuses inside retry is tried again".into());
+    }
+    let scopes = [
+        ("breaker", spec.scope.breaker),
+        ("budget", spec.scope.budget),
+        ("bulkhead", spec.scope.bulkhead),
+        ("rate limit", spec.scope.rate_limit),
+    ];
+    for (part, scope) in scopes {
+        let (key, cap) = match scope {
+            Scope::Process => continue,
+            Scope::Host { cap } => ("host", cap),
+            Scope::Operation { cap } => ("operation", cap),
+            Scope::Tenant { cap } => ("tenant", cap),
+        };
+        words.push(format!("a {part} per {key}, up to {cap}"));
+    }
+    (!words.is_empty()).then(|| words.join(" · "))
+}
+
 fn event(event: BudgetEvent) -> &'static str {
     match event {
         BudgetEvent::Calls => "calls",
@@ -166,8 +205,8 @@ fn event(event: BudgetEvent) -> &'static str {
     }
 }
 
-fn breaker(breaker: &Breaker) -> String {
-    let what = match breaker.counts {
+fn breaker(breaker: &Breaker, spec: &Spec) -> String {
+    let what = match spec.breaker_counts().unwrap_or_default() {
         Counts::Attempts => "attempts",
         Counts::Calls => "calls",
     };
@@ -197,7 +236,7 @@ fn breaker(breaker: &Breaker) -> String {
     }
 }
 
-fn bulkhead(bulkhead: &Bulkhead) -> String {
+fn bulkhead(bulkhead: &Bulkhead, spec: &Spec) -> String {
     let room = match bulkhead.max_waiting {
         0 => "none waits".to_string(),
         n => format!(
@@ -206,7 +245,7 @@ fn bulkhead(bulkhead: &Bulkhead) -> String {
             span(bulkhead.max_wait)
         ),
     };
-    let permit = if bulkhead.hold_during_backoff {
+    let permit = if spec.holds_during_backoff() == Some(true) {
         "held"
     } else {
         "given back"

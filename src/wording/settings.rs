@@ -16,19 +16,28 @@ pub fn settings(settings: &Settings) -> (Vec<[String; 3]>, String) {
             value,
             origin,
         } = setting;
-        let origin = match origin {
-            Origin::Line(line) => format!("line {line}"),
-            Origin::Override(text) => text.clone(),
-            Origin::Preset(name) => format!("preset {name}"),
-            Origin::Default => {
-                // How a retry would be made does not matter when none is.
-                if !(single && path.starts_with("retry.") && path != "retry.max_attempts") {
-                    usual.push(format!("{path} {value}"));
-                }
-                continue;
+        let Some(origin) = words(origin) else {
+            // How a retry would be made does not matter when none is.
+            if !(single && path.starts_with("retry.") && path != "retry.max_attempts") {
+                usual.push(format!("{path} {value}"));
             }
+            continue;
         };
         set.push([path.clone(), origin, value.clone()]);
     }
+    if let Some(order) = &settings.order {
+        let origin = words(&order.origin).unwrap_or_else(|| "default".into());
+        set.push([order.path.clone(), origin, order.value.clone()]);
+    }
     (set, format!("by default: {}", usual.join(" · ")))
+}
+
+/// Who set a value; `None` if nobody did.
+fn words(origin: &Origin) -> Option<String> {
+    match origin {
+        Origin::Line(line) => Some(format!("line {line}")),
+        Origin::Override(text) => Some(text.clone()),
+        Origin::Preset(name) => Some(format!("preset {name}")),
+        Origin::Default => None,
+    }
 }

@@ -127,7 +127,8 @@ fn main() {
                 open_for: Span::secs(30),
                 half_open_calls: 5,
             }),
-            counts: Counts::Attempts,
+            counts: None,
+            count_refusals: false,
             on: FailureSet::of(&[FailureKind::Unavailable]),
             ignored: FailureSet::NONE,
         }),
@@ -136,7 +137,7 @@ fn main() {
             queue_from: None,
             max_waiting: 50,
             max_wait: Span::millis(50),
-            hold_during_backoff: true,
+            hold_during_backoff: Some(true),
         }),
         ..timeout.clone()
     };

@@ -7,8 +7,8 @@ use std::task::Waker;
 use std::time::Duration;
 
 use seawall::{
-    Action, BreakerState, Call, CallKey, Client, Entropy, Operation, Policy, Reply, Request, Span,
-    Stats, Time, Verdict, Wait,
+    Action, BreakerState, Call, CallKey, Client, Entropy, HEDGED_ATTEMPTS_MAX, Operation, Policy,
+    Reply, Request, Span, Stats, Time, Verdict, Wait,
 };
 use tokio::time::Instant;
 
@@ -43,19 +43,41 @@ struct State {
 pub(crate) enum Input {
     /// Nothing, or it may have been given a permit.
     Look,
-    /// Its attempt was answered.
-    Answer(Reply),
+    /// This attempt of it was answered.
+    Answer(u32, Reply),
     /// Its timer has come.
     Timer,
+    /// The host of its next attempt is this one.
+    Host(u64),
     /// Its caller left.
     Cancel,
 }
 
 /// What is to be done about a call now.
 pub(crate) struct Step {
-    /// The attempt under way, if it is to be dropped first.
-    pub(crate) abandon: Option<u32>,
+    /// Attempts under way that are to be dropped first.
+    pub(crate) abandon: Abandoned,
     pub(crate) then: Then,
+}
+
+/// Attempts that nobody waits for any more.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Abandoned {
+    attempts: [u32; HEDGED_ATTEMPTS_MAX as usize],
+    count: usize,
+}
+
+impl Abandoned {
+    fn push(&mut self, attempt: u32) {
+        if let Some(place) = self.attempts.get_mut(self.count) {
+            *place = attempt;
+            self.count += 1;
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> {
+        self.attempts.into_iter().take(self.count)
+    }
 }
 
 /// What came of polling a call.
@@ -74,6 +96,8 @@ pub(crate) enum Then {
         deadline: Option<Time>,
     },
     Finish(Verdict),
+    /// The host of this attempt is to be named.
+    Choose(u32),
     Wait,
 }
 
@@ -81,9 +105,20 @@ pub(crate) enum Then {
 pub(crate) struct Tracked {
     pub(crate) call: Call,
     began: Time,
-    sent: Time,
+    /// When attempts were sent, by number from 1, over and over: of so many at most are several under way.
+    sent: [Time; HEDGED_ATTEMPTS_MAX as usize],
     /// The wait as last reported.
     waits: Option<(Wait, Option<Time>)>,
+}
+
+fn place_of(attempt: u32) -> usize {
+    (attempt.saturating_sub(1) % HEDGED_ATTEMPTS_MAX) as usize
+}
+
+impl Tracked {
+    fn sent_at(&self, attempt: u32) -> Time {
+        self.sent[place_of(attempt)]
+    }
 }
 
 impl Engine {
@@ -153,6 +188,12 @@ impl Engine {
         state.client.budget_balance(self.now())
     }
 
+    /// Whether the breaker of a host is not known to refuse: what a balancer may ask before it chooses.
+    #[must_use]
+    pub fn admits_host(&self, host: u64) -> bool {
+        self.lock().client.admits_host(self.now(), host)
+    }
+
     /// Bulkhead permits out and calls in line; `None` without a bulkhead.
     #[must_use]
     pub fn bulkhead_load(&self) -> Option<(u32, u32)> {
@@ -208,7 +249,7 @@ impl Engine {
         let mut tracked = Tracked {
             call,
             began: now,
-            sent: now,
+            sent: [now; HEDGED_ATTEMPTS_MAX as usize],
             waits: None,
         };
         self.report(now, || Event::Began { call: key });
@@ -219,22 +260,22 @@ impl Engine {
     /// Tells the engine what happened to a call and says what to do next. Without a `waker` nobody will wait for it.
     pub(crate) fn tell(&self, tracked: &mut Tracked, input: Input, waker: Option<&Waker>) -> Step {
         let call = &mut tracked.call;
-        let attempt = call.attempts();
         let mut state = self.lock();
         let now = self.now();
         match input {
             Input::Look => {}
-            Input::Answer(reply) => state.client.on_reply(call, now, attempt, reply),
+            Input::Answer(attempt, reply) => state.client.on_reply(call, now, attempt, reply),
             Input::Timer => state.client.on_timer(call, now),
+            Input::Host(host) => state.client.on_host(call, host),
             Input::Cancel => state.client.cancel(call, now),
         }
         let settled = state.settle(call, now, waker);
         drop(state);
-        if let Input::Answer(reply) = input {
+        if let Input::Answer(attempt, reply) = input {
             self.report(now, || Event::Answered {
                 call: tracked.call.key(),
                 attempt,
-                took: now.since(tracked.sent),
+                took: now.since(tracked.sent_at(attempt)),
                 failure: match reply {
                     Reply::Ok => None,
                     Reply::Failed(failure) => Some(failure),
@@ -257,8 +298,8 @@ impl Engine {
         if self.0.observer.is_some() {
             self.report_step(tracked, now, &step, breaker);
         }
-        if let Then::Send { .. } = step.then {
-            tracked.sent = now;
+        if let Then::Send { attempt, .. } = step.then {
+            tracked.sent[place_of(attempt)] = now;
         }
         step
     }
@@ -271,11 +312,11 @@ impl Engine {
         breaker: Option<(BreakerState, BreakerState)>,
     ) {
         let call = tracked.call.key();
-        if let Some(attempt) = step.abandon {
+        for attempt in step.abandon.iter() {
             self.report(now, || Event::Abandoned {
                 call,
                 attempt,
-                took: now.since(tracked.sent),
+                took: now.since(tracked.sent_at(attempt)),
             });
         }
         if let Some((from, to)) = breaker {
@@ -297,13 +338,13 @@ impl Engine {
                 took: now.since(tracked.began),
                 verdict,
             }),
-            Then::Wait => {}
+            Then::Choose(_) | Then::Wait => {}
         }
         // A look at a call that waits on is no new wait.
         let waits = tracked
             .call
             .waits_for()
-            .filter(|&on| on != Wait::Answer)
+            .filter(|on| !matches!(on, Wait::Answer | Wait::Host))
             .map(|on| (on, tracked.call.timer()));
         if waits != tracked.waits
             && let Some((on, timer)) = waits
@@ -333,14 +374,16 @@ impl State {
     /// Polls a call until there is nothing left to do, and sees who else that concerns.
     fn settle(&mut self, call: &mut Call, now: Time, waker: Option<&Waker>) -> Settled {
         let mut step = Step {
-            abandon: None,
+            abandon: Abandoned::default(),
             then: Then::Wait,
         };
-        // Between two waits an attempt is abandoned at most once and first; a sent or finished call polls to `None`.
+        // Between two waits attempts are abandoned first. What a hedged call does after it has sent, it does at once: its
+        // timer is due.
         let mut entropy = &mut *self.entropy;
         while let Some(action) = self.client.poll(call, now, &mut entropy) {
             match action {
-                Action::Abandon(attempt) => step.abandon = Some(attempt),
+                Action::Choose(attempt) => step.then = Then::Choose(attempt),
+                Action::Abandon(attempt) => step.abandon.push(attempt),
                 Action::Send {
                     attempt,
                     timeout,
@@ -350,7 +393,8 @@ impl State {
                         attempt,
                         timeout,
                         deadline,
-                    }
+                    };
+                    break;
                 }
                 Action::Finish(verdict) => step.then = Then::Finish(verdict),
             }

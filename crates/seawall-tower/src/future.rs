@@ -29,6 +29,10 @@ pin_project! {
         tracked: Option<Tracked>,
         #[pin]
         under_way: UnderWay<S::Future, Request>,
+        // The attempt that is.
+        number: u32,
+        // Attempts of a hedged call that are under way beside it.
+        beside: Beside<S::Future, Request>,
         #[pin]
         sleep: Option<Sleep>,
         // The call's timer that `sleep` is set to.
@@ -44,11 +48,15 @@ pin_project! {
             if let Some(tracked) = this.tracked && !tracked.call.is_finished() {
                 // Gone first: who is given the permit must not find the attempt still at work.
                 this.under_way.set(UnderWay::Nothing);
+                this.beside.clear();
                 this.engine.tell(tracked, Input::Cancel, None);
             }
         }
     }
 }
+
+/// Attempts by number.
+type Beside<F, Request> = Vec<(u32, Pin<Box<UnderWay<F, Request>>>)>;
 
 pin_project! {
     // The attempt under way.
@@ -74,6 +82,8 @@ where
             request: Some(request),
             tracked: None,
             under_way: UnderWay::Nothing,
+            number: 0,
+            beside: Vec::new(),
             sleep: None,
             armed: None,
         }
@@ -96,13 +106,22 @@ where
             None => ready!(this.wait(cx, &mut result)),
         };
         loop {
-            if step.abandon.is_some() {
-                this.under_way.set(UnderWay::Nothing);
+            for attempt in step.abandon.iter() {
+                if attempt == *this.number {
+                    this.under_way.set(UnderWay::Nothing);
+                }
+                this.beside.retain(|(number, _)| *number != attempt);
             }
             match step.then {
                 Then::Send {
                     attempt, deadline, ..
                 } => this.send(attempt, deadline),
+                Then::Choose(attempt) => {
+                    if let Some(chosen) = this.choose(cx, attempt) {
+                        step = chosen;
+                        continue;
+                    }
+                }
                 Then::Finish(verdict) => return Poll::Ready(this.finish(verdict, result)),
                 Then::Wait => {}
             }
@@ -142,8 +161,18 @@ where
             let reply = self.protocol.reply(&answer);
             self.under_way.set(UnderWay::Nothing);
             *result = Some(answer);
-            let input = Input::Answer(reply);
+            let input = Input::Answer(*self.number, reply);
             return Poll::Ready(self.engine.tell(tracked, input, Some(cx.waker())));
+        }
+        for index in 0..self.beside.len() {
+            let (number, copy) = &mut self.beside[index];
+            if let Poll::Ready(answer) = copy.as_mut().poll(self.service, cx) {
+                let reply = self.protocol.reply(&answer);
+                let input = Input::Answer(*number, reply);
+                self.beside.remove(index);
+                *result = Some(answer);
+                return Poll::Ready(self.engine.tell(tracked, input, Some(cx.waker())));
+            }
         }
         if tracked.call.waits_for() == Some(Wait::Permit) {
             let step = self.engine.tell(tracked, Input::Look, Some(cx.waker()));
@@ -172,6 +201,14 @@ where
         Poll::Ready(self.engine.tell(tracked, Input::Timer, Some(cx.waker())))
     }
 
+    /// Asks the protocol for the host of an attempt, and the engine what follows.
+    fn choose(&mut self, cx: &mut Context<'_>, attempt: u32) -> Option<Step> {
+        let (tracked, request) = (self.tracked.as_mut()?, self.request.as_ref()?);
+        let host = self.protocol.host(request, attempt);
+        let input = Input::Host(host);
+        Some(self.engine.tell(tracked, input, Some(cx.waker())))
+    }
+
     /// Sends an attempt, and keeps a copy if another may follow.
     fn send(&mut self, attempt: u32, deadline: Option<Time>) {
         let (Some(tracked), Some(mut request)) = (self.tracked.as_mut(), self.request.take())
@@ -179,7 +216,7 @@ where
             return;
         };
         let call = &mut tracked.call;
-        if call.is_retryable() && attempt < self.engine.policy().spec().retry.max_attempts {
+        if call.is_retryable() && attempt < self.engine.policy().spec().max_attempts() {
             *self.request = self.protocol.copy(&request);
             if self.request.is_none() {
                 call.forbid_retries();
@@ -191,6 +228,14 @@ where
             deadline: deadline.map(|deadline| self.engine.instant_of(deadline)),
         };
         self.protocol.prepare(&mut request, attempt);
+        if self.under_way.is_something() {
+            let held = UnderWay::Held {
+                request: Some(request),
+            };
+            self.beside.push((attempt.number, Box::pin(held)));
+            return;
+        }
+        *self.number = attempt.number;
         self.under_way.set(if attempt.number == 1 {
             UnderWay::Sent {
                 future: self.service.call(request),
@@ -222,6 +267,10 @@ where
 }
 
 impl<F, Request> UnderWay<F, Request> {
+    fn is_something(&self) -> bool {
+        !matches!(self, UnderWay::Nothing)
+    }
+
     /// Polls the attempt; pending if there is none.
     fn poll<S>(
         mut self: Pin<&mut Self>,

@@ -3,7 +3,7 @@
 use std::error::Error as StdError;
 use std::io;
 
-use http::header::{HeaderMap, RETRY_AFTER};
+use http::header::{HOST, HeaderMap, RETRY_AFTER};
 use http::{Method, Request, Response, StatusCode};
 use seawall::{Failure, FailureKind, Operation, Phase, Reply, parse_retry_after};
 use tokio::time::Instant;
@@ -24,6 +24,7 @@ pub struct Deadline(pub Instant);
 /// - A request may be repeated after the server may have seen it if its method is idempotent (RFC 9110 §9.2.2) or it
 ///   has an `Idempotency-Key`; a [`seawall::Operation`] among its extensions overrules that.
 /// - Its deadline is the extension [`Deadline`]. Each attempt carries an [`Attempt`] as an extension.
+/// - Its host is a hash of the authority of its URI, or else of its `Host`.
 /// - It is copied with its body and its extensions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Http;
@@ -51,6 +52,22 @@ impl<B: Clone, R, E: StdError + 'static> Protocol<Request<B>, Response<R>, E> fo
 
     fn deadline(&self, request: &Request<B>) -> Option<Instant> {
         Some(request.extensions().get::<Deadline>()?.0)
+    }
+
+    fn host(&self, request: &Request<B>, _attempt: u32) -> u64 {
+        let named = (request.headers().get(HOST)).map(|host| host.as_bytes());
+        let written = request
+            .uri()
+            .authority()
+            .map(|host| host.as_str().as_bytes());
+        // FNV-1a: the same in every process, and of any length.
+        written
+            .or(named)
+            .unwrap_or_default()
+            .iter()
+            .fold(0xcbf2_9ce4_8422_2325, |hash: u64, &byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+            })
     }
 
     fn prepare(&self, request: &mut Request<B>, attempt: Attempt) {

@@ -39,6 +39,13 @@ pub trait Protocol<Request, Response, Error> {
         None
     }
 
+    /// The host that this attempt goes to, as a number, where the policy tells hosts apart; unless overridden, there
+    /// is one.
+    fn host(&self, request: &Request, attempt: u32) -> u64 {
+        let _ = (request, attempt);
+        0
+    }
+
     /// Writes the attempt's number, timeout and deadline into the request; unless overridden, nothing.
     fn prepare(&self, request: &mut Request, attempt: Attempt) {
         let _ = (request, attempt);

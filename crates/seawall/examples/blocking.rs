@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use seawall::{
-    Action, Backoff, Breaker, BreakerRule, Budget, BudgetEvent, CallError, CallKey, Client, Counts,
+    Action, Backoff, Breaker, BreakerRule, Budget, BudgetEvent, CallError, CallKey, Client,
     Deadline, Entropy, FailureKind, FailureSet, Jitter, Operation, Rates, Reply, Request, Retry,
     Span, Spec, SpecError, Wall, Window,
 };
@@ -80,7 +80,8 @@ fn policy() -> Spec {
                 open_for: Span::millis(120),
                 half_open_calls: 1,
             }),
-            counts: Counts::Attempts,
+            counts: None,
+            count_refusals: false,
             on: transient,
             ignored: FailureSet::NONE,
         }),
@@ -105,6 +106,8 @@ fn call(
     loop {
         while let Some(action) = client.poll(&mut call, wall.now(), draws) {
             match action {
+                // There is one host, and no policy here asks.
+                Action::Choose(_) => client.on_host(&mut call, 0),
                 Action::Send {
                     attempt, timeout, ..
                 } => {

@@ -6,7 +6,11 @@ use crate::time::{Span, Time};
 /// What a call asks its driver to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Send one attempt. No further action follows until it was answered or [`crate::Call::timer`] has come.
+    /// Choose a host for this attempt and name it to [`crate::Client::on_host`]; only a policy with a
+    /// [`crate::Scope::Host`] asks.
+    Choose(u32),
+    /// Send one attempt. Unless the policy hedges, no further action follows until it was answered or
+    /// [`crate::Call::timer`] has come.
     Send {
         /// Its number, from 1.
         attempt: u32,

@@ -119,6 +119,13 @@ impl Gate {
         Entry::Full
     }
 
+    /// Takes a permit if one is free and nobody waits for it.
+    pub fn try_enter(&mut self) -> bool {
+        let free = self.in_use < self.permits && self.waiting == 0;
+        self.in_use += u32::from(free);
+        free
+    }
+
     /// Changes the number of permits. Those that are out beyond it stay out until they are given back;
     /// new ones go to the first in line.
     pub fn set_permits(&mut self, permits: u32) {
@@ -222,6 +229,13 @@ impl Gate {
         self.granted.remove(&mut self.slots, first);
         self.slots[first as usize].at = At::Told;
         Some(self.slots[first as usize].key)
+    }
+
+    /// Whether somebody was given a permit whose driver has not been told.
+    #[inline]
+    #[must_use]
+    pub fn has_granted(&self) -> bool {
+        self.granted.first != NONE
     }
 
     /// Permits out.

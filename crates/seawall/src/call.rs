@@ -8,11 +8,12 @@ use crate::bulkhead::Place;
 use crate::failure::{FailureKind, FailureSet, Phase};
 use crate::rate_limit::Then;
 use crate::request::CallKey;
+use crate::scope::Slots;
 use crate::time::{Span, Time};
 
 /// One logical call between [`crate::Client::begin`] and [`crate::Action::Finish`].
 ///
-/// Plain data of at most 96 bytes without heap, kept wherever the driver likes. It is meant to be
+/// Plain data of at most 128 bytes without heap, kept wherever the driver likes. It is meant to be
 /// moved, not doubled: two copies driven on would give the same permits back twice.
 #[derive(Clone, Copy, Debug)]
 pub struct Call {
@@ -34,6 +35,17 @@ pub struct Call {
     pub(crate) idempotent: bool,
     /// Whether it holds a bulkhead permit.
     pub(crate) inside: bool,
+    /// Steps of the plan it has passed.
+    pub(crate) stage: u8,
+    /// Tries of it that this side refused, and that another followed.
+    pub(crate) refused: u8,
+    pub(crate) slots: Slots,
+    /// Where its attempts are kept while it is hedged.
+    pub(crate) race: u32,
+    /// Whether it may be hedged: the policy does so, and to send it twice does no harm.
+    pub(crate) hedges: bool,
+    /// When the try under way began, where its timeout counts from then.
+    pub(crate) tried: Time,
 }
 
 /// What a call that has nothing to poll waits for.
@@ -45,6 +57,8 @@ pub enum Wait {
     Backoff,
     /// The rate limit.
     Pace,
+    /// The host of the next attempt: [`crate::Client::on_host`].
+    Host,
     /// A bulkhead permit.
     Permit,
 }
@@ -58,16 +72,20 @@ pub(crate) enum State {
     Waiting(Place),
     /// The next attempt comes too early for the rate limit.
     Pacing(Then),
-    /// The rate limit lets the next attempt pass.
-    Passed,
+    /// The host of the next attempt is to be named; whether the driver has been asked.
+    Choosing { asked: bool },
+    /// This side refused the try, and it may be tried again.
+    Refused(Stopped),
     /// An attempt is out; so many were in flight with it.
     Sent { at: Time, in_flight: u32 },
+    /// One attempt or several are out, and others may follow before they end.
+    Racing,
     /// An attempt failed and nobody decided yet what to do about it. `abandon`: the driver has to be
     /// told first that nobody waits for it.
     Failed { asked: Asked, abandon: bool },
     /// The wait before a retry.
     Backoff,
-    /// The wait is over.
+    /// What it waited for has come; it goes on.
     Ready,
     /// The end is decided, the driver not told.
     Ending {
@@ -100,6 +118,12 @@ impl Asked {
 }
 
 impl Call {
+    /// Tries so far: attempts, and those that were refused on this side.
+    #[inline]
+    pub(crate) fn tries(&self) -> u32 {
+        self.attempts.saturating_add(u32::from(self.refused))
+    }
+
     /// Its end is decided.
     #[inline]
     pub(crate) fn end(&mut self, stopped: Option<Stopped>, abandon: bool) {
@@ -120,12 +144,14 @@ impl Call {
     #[must_use]
     pub fn waits_for(&self) -> Option<Wait> {
         match self.state {
-            State::Sent { .. } => Some(Wait::Answer),
+            State::Sent { .. } | State::Racing => Some(Wait::Answer),
             State::Backoff => Some(Wait::Backoff),
             State::Pacing(_) => Some(Wait::Pace),
             State::Waiting(_) => Some(Wait::Permit),
+            State::Choosing { asked: true } => Some(Wait::Host),
             State::New
-            | State::Passed
+            | State::Choosing { .. }
+            | State::Refused(_)
             | State::Failed { .. }
             | State::Ready
             | State::Ending { .. }
@@ -133,17 +159,18 @@ impl Call {
         }
     }
 
-    /// Whether any kind of failure may be followed by a retry, going by policy and operation.
+    /// Whether a further attempt may follow the first, going by policy and operation.
     #[inline]
     #[must_use]
     pub fn is_retryable(&self) -> bool {
-        !self.retry_on.is_empty()
+        !self.retry_on.is_empty() || self.hedges
     }
 
     /// The request cannot be sent again: whatever fails from now on is [`Stopped::NotRetryable`].
     #[inline]
     pub fn forbid_retries(&mut self) {
         self.retry_on = FailureSet::NONE;
+        self.hedges = false;
     }
 
     /// Whether [`crate::Action::Finish`] has been handed out.

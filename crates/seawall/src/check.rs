@@ -5,6 +5,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Display;
 
+use crate::order::Layer;
+use crate::race::HEDGED_ATTEMPTS_MAX;
+use crate::scope::Scope;
 use crate::spec::{
     Backoff, Breaker, BreakerRule, Budget, Bulkhead, Jitter, LimiterRule, RateLimit, Rates, Retry,
     Spec, SpecError, Window,
@@ -53,7 +56,74 @@ pub(crate) fn problems(spec: &Spec) -> Vec<SpecError> {
         Some(RateLimit::Resilience4j(limit)) => limit.check(&mut found),
         Some(RateLimit::AwsAdaptive(limit)) => limit.check(&mut found),
     }
+    if let Some(hedge) = &spec.hedge {
+        let holds = (2..=HEDGED_ATTEMPTS_MAX).contains(&hedge.max_attempts);
+        found.require(
+            holds,
+            "hedge.max_attempts",
+            format!("2 to {HEDGED_ATTEMPTS_MAX}"),
+            hedge.max_attempts,
+        );
+        if spec.retry.max_attempts > 1 {
+            found.add(
+                "hedge",
+                "takes the place of retries: leave retry.max_attempts at 1, or hedge out",
+            );
+        }
+        if spec.scope.asks_for_host() {
+            found.add(
+                "hedge",
+                "cannot be told apart by host: copies go to several at once",
+            );
+        }
+        if !spec.retry.refusals.is_empty() {
+            found.add(
+                "hedge",
+                "tries nothing again that was refused: leave retry.refusals out",
+            );
+        }
+    }
+    for (field, message) in spec.contradictions() {
+        found.add(field, message);
+    }
+    scopes(spec, &mut found);
     found.0
+}
+
+fn scopes(spec: &Spec, found: &mut Found) {
+    let scopes = &spec.scope;
+    let parts = [
+        ("scope.breaker", scopes.breaker, Some(Layer::Breaker)),
+        ("scope.budget", scopes.budget, None),
+        ("scope.bulkhead", scopes.bulkhead, Some(Layer::Bulkhead)),
+        (
+            "scope.rate_limit",
+            scopes.rate_limit,
+            Some(Layer::RateLimit),
+        ),
+    ];
+    for (field, scope, layer) in parts {
+        if scope.cap() == Some(0) {
+            found.add(field, "must tell at least 1 key apart; got a cap of 0");
+        }
+        let there = match layer {
+            Some(layer) => spec.has(layer),
+            None => spec.budget != Budget::None,
+        };
+        if scope != Scope::Process && !there {
+            found.add(field, "is about a part that the policy does not have");
+        }
+        match layer {
+            None if scope.is_host() => {
+                found.add(field, "cannot be host: a retry may go to another host");
+            }
+            Some(layer) if scope.is_host() && there && spec.outside_retry(layer) => {
+                let name = layer.name();
+                found.add(field, format!("cannot be host while order has {name} outside retry: each attempt has a host of its own"));
+            }
+            _ => {}
+        }
+    }
 }
 
 fn retry(retry: &Retry, found: &mut Found) {
@@ -322,7 +392,8 @@ mod tests {
     fn breaker(rates: Rates) -> Option<Breaker> {
         Some(Breaker {
             rule: BreakerRule::Rates(rates),
-            counts: Counts::Attempts,
+            counts: None,
+            count_refusals: false,
             on: FailureSet::NONE,
             ignored: FailureSet::NONE,
         })
@@ -366,7 +437,7 @@ mod tests {
                 queue_from: None,
                 max_waiting: 1,
                 max_wait: Span::ZERO,
-                hold_during_backoff: true,
+                hold_during_backoff: Some(true),
             }),
             ..Spec::default()
         };

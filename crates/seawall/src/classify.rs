@@ -5,9 +5,10 @@ use crate::backoff::Hint;
 use crate::call::Call;
 use crate::deadline::remaining;
 use crate::entropy::Entropy;
-use crate::failure::{FailureKind, Phase};
+use crate::failure::{Failure, FailureKind, Phase};
 use crate::guards::Guards;
-use crate::spec::Spec;
+use crate::order::Refusal;
+use crate::spec::{Retry, Spec};
 use crate::time::{Span, Time};
 
 /// The wait before the retry, or the first condition that does not hold.
@@ -46,7 +47,7 @@ pub(crate) fn retry_wait(
     if !call.idempotent && !retry.unprocessed.contains(kind) && phase >= Phase::Send {
         return Err(Stopped::NotIdempotent);
     }
-    if call.attempts >= retry.max_attempts {
+    if call.tries() >= retry.max_attempts {
         return Err(Stopped::AttemptsUsed);
     }
     if kill_switch {
@@ -77,15 +78,63 @@ pub(crate) fn retry_wait(
             Stopped::DeadlineTooClose
         });
     }
-    if guards
-        .breaker_of_attempts()
-        .is_some_and(|breaker| breaker.refuses(now.after(wait)))
+    // Where a refusal is tried again, the retry goes and asks.
+    if !retry.refusals.contains(Refusal::BreakerOpen)
+        && guards
+            .breaker_of_next_attempt(call)
+            .is_some_and(|breaker| breaker.refuses(now.after(wait)))
     {
         return Err(Stopped::BreakerOpen);
     }
-    call.grant = guards.withdraw(now, kind);
+    call.grant = guards.withdraw(call, now, kind);
     match call.grant {
         Some(_) => Ok(wait),
         None => Err(Stopped::BudgetEmpty),
     }
+}
+
+/// Whether another copy of a hedged call may do better than the one that failed so.
+pub(crate) fn is_transient(call: &Call, retry: &Retry, failure: &Failure) -> bool {
+    call.retry_on.contains(failure.kind) && retry.phases.contains(failure.phase)
+}
+
+/// The wait before a try that this side refused is tried again; `None`: it is not.
+///
+/// Whether the operation is idempotent does not matter, since nothing was sent, nor what the server asked for. All
+/// else holds as for a failed attempt.
+pub(crate) fn refusal_wait(
+    call: &mut Call,
+    now: Time,
+    stopped: Stopped,
+    spec: &Spec,
+    kill_switch: bool,
+    guards: &mut Guards,
+    entropy: &mut impl Entropy,
+) -> Option<Span> {
+    let retry = &spec.retry;
+    let again = stopped
+        .refusal()
+        .is_some_and(|refusal| retry.refusals.contains(refusal));
+    let tries = call.tries().saturating_add(1);
+    if !again
+        || kill_switch
+        || !call.is_retryable()
+        || !guards.plan.is_inside_retry(call.stage)
+        || tries >= retry.max_attempts
+        || call.refused == u8::MAX
+    {
+        return None;
+    }
+    let hint = Hint {
+        throttled: false,
+        asked: None,
+    };
+    let wait = retry.backoff.next(&mut call.backoff, hint, entropy);
+    if wait.plus(retry.min_attempt.max(Span(1))) > remaining(call.deadline, now) {
+        return None;
+    }
+    guards.step_back(call, now);
+    call.grant = Some(guards.withdraw(call, now, FailureKind::Unavailable)?);
+    call.refused = call.refused.saturating_add(1);
+    Some(wait)
 }

@@ -3,13 +3,15 @@
 use crate::action::{Action, Stopped, Verdict};
 use crate::backoff::Progress;
 use crate::breaker::BreakerState;
+use crate::breaker::Circuit;
 use crate::call::{Asked, Call, State};
-use crate::classify::retry_wait;
+use crate::classify::{refusal_wait, retry_wait};
 use crate::deadline::{attempt_timeout, remaining};
 use crate::entropy::Entropy;
 use crate::failure::{Failure, FailureKind, FailureSet, Reply};
-use crate::guards::Guards;
+use crate::guards::{Guards, Way};
 use crate::policy::Policy;
+use crate::race::Races;
 use crate::rate_limit::Then;
 use crate::request::{CallKey, Request};
 use crate::stats::Stats;
@@ -22,10 +24,11 @@ use crate::time::{Span, Time};
 /// first, a reply or [`Call::timer`], tell the client, and poll again. See the crate documentation.
 #[derive(Clone, Debug)]
 pub struct Client {
-    policy: Policy,
-    stats: Stats,
-    guards: Guards,
-    kill_switch: bool,
+    pub(crate) policy: Policy,
+    pub(crate) stats: Stats,
+    pub(crate) guards: Guards,
+    pub(crate) races: Races,
+    pub(crate) kill_switch: bool,
 }
 
 impl Client {
@@ -35,6 +38,7 @@ impl Client {
         Client {
             stats: Stats::default(),
             guards: Guards::new(policy.spec(), now),
+            races: Races::new(),
             kill_switch: false,
             policy,
         }
@@ -46,9 +50,15 @@ impl Client {
         let spec = self.policy.spec();
         let operation = request.operation;
         self.stats.calls += 1;
+        let (slots, beyond) = self.guards.slots(&operation);
+        self.stats.beyond_cap += beyond;
         Call {
             key: request.key,
-            deadline: spec.deadline.of_call(now, request.deadline),
+            deadline: if self.guards.plan.late_deadline {
+                spec.deadline.inherited(request.deadline)
+            } else {
+                spec.deadline.of_call(now, request.deadline)
+            },
             timer: Time::MAX,
             began: now,
             state: State::New,
@@ -56,14 +66,20 @@ impl Client {
             attempts: 0,
             retry_on: match (operation.retryable, operation.retry_only) {
                 (false, _) => FailureSet::NONE,
-                (true, None) => spec.retry.on,
-                (true, Some(only)) => spec.retry.on.and(only),
+                (true, None) => spec.tried_again(),
+                (true, Some(only)) => spec.tried_again().and(only),
             },
             grant: None,
             permit: None,
             last: None,
             idempotent: operation.idempotent,
             inside: false,
+            stage: 0,
+            refused: 0,
+            slots,
+            race: u32::MAX,
+            hedges: spec.hedge.is_some() && operation.retryable && operation.idempotent,
+            tried: now,
         }
     }
 
@@ -79,8 +95,15 @@ impl Client {
     ) -> Option<Action> {
         // Here only what every call does that goes well; the rest is kept out of the driver's loop.
         match call.state {
-            State::New if self.guards.none() => Some(self.send(call, now, entropy)),
-            State::Sent { .. } | State::Backoff | State::Pacing(_) | State::Over => None,
+            State::New if self.guards.none() => Some(match self.unwanted(call, now) {
+                None => self.send(call, now, 0),
+                Some(stopped) => self.stop(call, now, stopped),
+            }),
+            State::Sent { .. }
+            | State::Backoff
+            | State::Pacing(_)
+            | State::Choosing { asked: true }
+            | State::Over => None,
             State::Ending {
                 stopped,
                 abandon: false,
@@ -104,6 +127,10 @@ impl Client {
             (State::Sent { at, .. }, Reply::Failed(failure)) if attempt == call.attempts => {
                 self.attempt_failed(call, now, at, failure, false);
             }
+            (State::Racing, reply) => {
+                let waited_for = self.race_reply(call, now, attempt, reply);
+                self.stats.ignored_replies += u64::from(!waited_for);
+            }
             _ => self.stats.ignored_replies += 1,
         }
     }
@@ -117,34 +144,54 @@ impl Client {
             State::Sent { at, .. } => {
                 self.attempt_failed(call, now, at, FailureKind::Timeout.into(), true);
             }
+            State::Racing => self.race_timer(call, now),
             State::Backoff | State::Pacing(Then::Ask) => {
                 call.timer = Time::MAX;
                 call.state = State::Ready;
             }
             State::Pacing(Then::Go) => {
                 call.timer = Time::MAX;
-                call.state = State::Passed;
+                call.stage = call.stage.saturating_add(1);
+                call.state = State::Ready;
             }
-            State::Pacing(Then::GiveUp) => self.give_up(call, now, Stopped::RateLimited, false),
+            State::Pacing(Then::GiveUp) => self.waited_in_vain(call, now, Stopped::RateLimited),
             State::Waiting(place) => {
-                let bulkhead = self.guards.bulkhead.as_ref();
                 // A permit that came in the same instant came first.
-                if !bulkhead.is_some_and(|bulkhead| bulkhead.gate.is_granted(place)) {
-                    let stopped = if now >= call.deadline {
-                        Stopped::DeadlineExceeded
+                if !self.guards.is_granted(call, place) {
+                    if now >= call.deadline {
+                        self.give_up(call, now, Stopped::DeadlineExceeded, false);
                     } else {
-                        Stopped::BulkheadTimeout
-                    };
-                    self.give_up(call, now, stopped, false);
+                        self.waited_in_vain(call, now, Stopped::BulkheadTimeout);
+                    }
                 }
             }
             State::New
             | State::Failed { .. }
             | State::Ready
-            | State::Passed
+            | State::Choosing { .. }
+            | State::Refused(_)
             | State::Ending { .. }
             | State::Over => {}
         }
+    }
+
+    /// The host of the attempt that [`Action::Choose`] asked about. Poll the call next. Nothing happens when it
+    /// was not asked.
+    pub fn on_host(&mut self, call: &mut Call, host: u64) {
+        if call.state == (State::Choosing { asked: true }) {
+            let (slots, beyond) = self.guards.slots_of_host(host, call.slots);
+            self.stats.beyond_cap += beyond;
+            call.slots = slots;
+            call.stage = call.stage.saturating_add(1);
+            call.state = State::Ready;
+        }
+    }
+
+    /// Whether the breaker of a host is not known to refuse: what a balancer may ask before it chooses. Always so
+    /// without a breaker per host.
+    #[must_use]
+    pub fn admits_host(&self, now: Time, host: u64) -> bool {
+        self.guards.admits_host(now, host)
     }
 
     /// The caller left: an outstanding attempt is abandoned and the call ends as
@@ -152,12 +199,14 @@ impl Client {
     pub fn cancel(&mut self, call: &mut Call, now: Time) {
         let abandon = match call.state {
             State::Ending { .. } | State::Over => return,
+            State::Racing => return self.lose_race(call, now, Stopped::Cancelled),
             State::Sent { .. } => true,
             State::Failed { abandon, .. } => abandon,
             State::New
             | State::Waiting(_)
             | State::Pacing(_)
-            | State::Passed
+            | State::Choosing { .. }
+            | State::Refused(_)
             | State::Backoff
             | State::Ready => false,
         };
@@ -168,7 +217,7 @@ impl Client {
     /// until `None` whenever a call has been polled to `None`.
     #[inline]
     pub fn next_admitted(&mut self) -> Option<CallKey> {
-        self.guards.bulkhead.as_mut()?.gate.next_admitted()
+        self.guards.next_admitted()
     }
 
     /// Switches retries off, or on again. First attempts are not concerned; calls that are in a
@@ -177,35 +226,39 @@ impl Client {
         self.kill_switch = on;
     }
 
-    /// What the breaker does with a call at `now`; `None` without a breaker.
+    /// What the breaker does with a call at `now`; `None` without a breaker. Where the policy tells keys apart, the
+    /// one that all keys beyond the cap share; see [`Client::breakers`].
     #[must_use]
     pub fn breaker_state(&self, now: Time) -> Option<BreakerState> {
-        self.guards
-            .breaker
-            .as_ref()
-            .map(|breaker| breaker.circuit.state(now))
+        self.guards.breaker_state(now)
     }
 
-    /// Times the breaker went to open.
+    /// All breakers in use: the one without a key, then one for each key seen (at most the cap).
+    pub fn breakers(&self) -> impl Iterator<Item = (Option<u64>, &Circuit)> {
+        self.guards.breakers()
+    }
+
+    /// Times a breaker went to open, all breakers together.
     #[must_use]
     pub fn breaker_openings(&self) -> u64 {
-        self.guards
-            .breaker
-            .as_ref()
-            .map_or(0, |breaker| breaker.circuit.openings())
+        let openings = self
+            .guards
+            .breakers()
+            .map(|(_, circuit)| circuit.openings());
+        openings.fold(0, u64::saturating_add)
     }
 
-    /// Retries the budget would grant now, one after the other; infinite without a budget.
+    /// Retries the budget would grant now, one after the other; infinite without a budget. Where the policy tells keys
+    /// apart, of the one that all keys beyond the cap share.
     #[must_use]
     pub fn budget_balance(&mut self, now: Time) -> f64 {
-        self.guards.budget.balance(now)
+        self.guards.balance(now)
     }
 
-    /// Bulkhead permits out and calls in line; `None` without a bulkhead.
+    /// Bulkhead permits out and calls in line, all bulkheads together; `None` without a bulkhead.
     #[must_use]
     pub fn bulkhead_load(&self) -> Option<(u32, u32)> {
-        let gate = &self.guards.bulkhead.as_ref()?.gate;
-        Some((gate.in_use(), gate.waiting()))
+        self.guards.bulkhead_load()
     }
 
     /// What was done so far.
@@ -234,33 +287,37 @@ impl Client {
                 Some(Action::Abandon(call.attempts))
             }
             &mut State::Failed { asked, .. } => self.decide(call, now, asked, entropy),
-            State::New => {
-                // A call that is over before it began takes nothing from anybody.
-                if let Some(stopped) = self.unwanted(call, now) {
-                    return Some(self.stop(call, now, stopped));
-                }
-                match self.guards.admit_call(call, now, entropy) {
-                    Ok(()) => self.enter(call, now, entropy),
-                    Err(stopped) => Some(self.stop(call, now, stopped)),
-                }
-            }
-            State::Ready => match self.unwanted(call, now) {
-                None => self.enter(call, now, entropy),
-                Some(stopped) => Some(self.stop(call, now, stopped)),
-            },
-            State::Passed => match self.unwanted(call, now) {
-                None => self.line_up(call, now, entropy),
+            // A call that is over before it began takes nothing from anybody.
+            State::New | State::Ready => match self.unwanted(call, now) {
+                None => self.advance(call, now, entropy),
                 Some(stopped) => Some(self.stop(call, now, stopped)),
             },
             &mut State::Waiting(place) => {
-                if !self.guards.bulkhead.as_mut()?.gate.claim(place) {
+                if !self.guards.claim(call, place) {
                     return None;
                 }
-                call.inside = true;
                 call.timer = Time::MAX;
-                Some(self.send(call, now, entropy))
+                call.stage = call.stage.saturating_add(1);
+                call.state = State::Ready;
+                match self.unwanted(call, now) {
+                    None => self.advance(call, now, entropy),
+                    Some(stopped) => Some(self.stop(call, now, stopped)),
+                }
             }
-            State::Sent { .. } | State::Backoff | State::Pacing(_) | State::Over => None,
+            State::Racing => self.poll_race(call, now, entropy),
+            State::Choosing { asked: false } => {
+                call.state = State::Choosing { asked: true };
+                Some(Action::Choose(call.attempts.saturating_add(1)))
+            }
+            &mut State::Refused(stopped) => match self.refused(call, now, stopped, entropy) {
+                Some(action) => Some(action),
+                None => self.advance(call, now, entropy),
+            },
+            State::Sent { .. }
+            | State::Backoff
+            | State::Pacing(_)
+            | State::Choosing { asked: true }
+            | State::Over => None,
             &mut State::Ending { stopped, .. } => Some(finish(call, stopped)),
         }
     }
@@ -284,40 +341,94 @@ impl Client {
             guards,
             entropy,
         ) {
-            Ok(Span::ZERO) => self.enter(call, now, entropy),
             Ok(wait) => {
-                call.state = State::Backoff;
-                call.timer = now.after(wait);
-                None
+                self.wait_for_retry(call, now, wait);
+                self.advance(call, now, entropy)
             }
             Err(stopped) => Some(self.stop(call, now, stopped)),
         }
     }
 
-    /// Passes the rate limit, then gets a place for the next attempt and sends it; or waits.
-    fn enter(&mut self, call: &mut Call, now: Time, entropy: &mut impl Entropy) -> Option<Action> {
-        match self.guards.pace(call, now) {
-            Ok(()) if matches!(call.state, State::Pacing(_)) => None,
-            Ok(()) => self.line_up(call, now, entropy),
-            Err(stopped) => Some(self.stop(call, now, stopped)),
-        }
+    /// The next try begins after `wait`.
+    fn wait_for_retry(&mut self, call: &mut Call, now: Time, wait: Span) {
+        call.stage = self.guards.plan.retry_at;
+        (call.state, call.timer) = match wait {
+            Span::ZERO => (State::Ready, Time::MAX),
+            wait => (State::Backoff, now.after(wait)),
+        };
     }
 
-    /// Gets a place for the next attempt and sends it, or waits in line.
-    fn line_up(
+    /// Brings a call that is ready on to its next attempt, or to where it waits.
+    fn advance(
         &mut self,
         call: &mut Call,
         now: Time,
         entropy: &mut impl Entropy,
     ) -> Option<Action> {
-        match self.guards.line_up(call, now) {
-            Ok(()) if matches!(call.state, State::Waiting(_)) => {
-                self.stats.waited += 1;
+        while let State::New | State::Ready = call.state {
+            let way = self.guards.advance(call, now, entropy);
+            let stopped = match way {
+                Ok(Way::Waits) => break,
+                Ok(Way::Through) => match self.guards.admit_attempt(call, now, entropy) {
+                    Ok(()) => {
+                        let first = call.attempts == 0;
+                        let in_flight = self.guards.attempt_sent(call, now, first, entropy);
+                        let action = self.send(call, now, in_flight);
+                        if call.hedges {
+                            self.begin_race(call, now);
+                        }
+                        return Some(action);
+                    }
+                    Err(stopped) => stopped,
+                },
+                Err(stopped) => stopped,
+            };
+            if let Some(action) = self.refused(call, now, stopped, entropy) {
+                return Some(action);
+            }
+        }
+        match call.state {
+            State::Waiting(_) => self.stats.waited += 1,
+            State::Choosing { asked: false } => return self.poll_on(call, now, entropy),
+            _ => {}
+        }
+        None
+    }
+
+    /// This side refused a try: it is tried again after a wait, or the call is given up for that reason.
+    #[cold]
+    fn refused(
+        &mut self,
+        call: &mut Call,
+        now: Time,
+        stopped: Stopped,
+        entropy: &mut impl Entropy,
+    ) -> Option<Action> {
+        self.guards.refused(call, now, stopped, entropy);
+        let (spec, guards) = (self.policy.spec(), &mut self.guards);
+        match refusal_wait(call, now, stopped, spec, self.kill_switch, guards, entropy) {
+            Some(wait) => {
+                self.stats.refusals_retried += 1;
+                self.wait_for_retry(call, now, wait);
                 None
             }
-            Ok(()) => Some(self.send(call, now, entropy)),
-            Err(stopped) => Some(self.stop(call, now, stopped)),
+            None => Some(self.stop(call, now, stopped)),
         }
+    }
+
+    /// A wait ended with nothing: the next poll sees whether that is tried again.
+    fn waited_in_vain(&mut self, call: &mut Call, now: Time, stopped: Stopped) {
+        let inside = stopped
+            .refusal()
+            .is_some_and(|refusal| self.policy.spec().retry.refusals.contains(refusal));
+        let counted = self.guards.counts_refusals();
+        if !inside && !counted {
+            self.give_up(call, now, stopped, false);
+            return;
+        }
+        self.guards.leave_line(call);
+        call.timer = Time::MAX;
+        call.state = State::Refused(stopped);
     }
 
     /// Why the next attempt is not wanted any more, if something has come in between.
@@ -332,26 +443,20 @@ impl Client {
         }
     }
 
-    /// Sends the next attempt, unless something has come in between since it was decided.
+    /// Sends the next attempt; so many are in flight with it.
     #[inline(always)]
-    fn send(&mut self, call: &mut Call, now: Time, entropy: &mut impl Entropy) -> Action {
-        if let Some(stopped) = self.unwanted(call, now) {
-            return self.stop(call, now, stopped);
-        }
+    fn send(&mut self, call: &mut Call, now: Time, in_flight: u32) -> Action {
         let first = call.attempts == 0;
-        let mut in_flight = 0;
-        if !self.guards.none() {
-            if let Err(stopped) = self.guards.admit_attempt(call, now, entropy) {
-                return self.stop(call, now, stopped);
-            }
-            in_flight = self.guards.attempt_sent(now, first, entropy);
-        }
         call.attempts = call.attempts.saturating_add(1);
         self.stats.attempts += 1;
         self.stats.retries += u64::from(!first);
         let spec = self.policy.spec();
         let left = remaining(call.deadline, now);
-        let timeout = attempt_timeout(spec.attempt_timeout, &spec.retry, left, call.attempts);
+        let mut configured = spec.attempt_timeout;
+        if self.guards.plan.times_waits {
+            configured = configured.map(|span| span.minus(now.since(call.tried)));
+        }
+        let timeout = attempt_timeout(configured, &spec.retry, left, call.tries());
         call.state = State::Sent { at: now, in_flight };
         call.timer = now.after(timeout);
         Action::Send {
@@ -373,7 +478,7 @@ impl Client {
         self.stats.attempt_failed[failure.kind as usize] += 1;
         call.last = Some((failure.kind, failure.phase));
         if !self.guards.none() {
-            self.guards.attempt_failed(call, now, at, &failure);
+            self.guards.attempt_failed(call, now, at, &failure, abandon);
         }
         call.timer = Time::MAX;
         call.state = State::Failed {
@@ -398,7 +503,7 @@ impl Client {
 }
 
 #[inline]
-fn finish(call: &mut Call, stopped: Option<Stopped>) -> Action {
+pub(crate) fn finish(call: &mut Call, stopped: Option<Stopped>) -> Action {
     call.state = State::Over;
     Action::Finish(Verdict {
         attempts: call.attempts,

@@ -20,6 +20,27 @@ impl Deadline {
     }
 }
 
+impl Deadline {
+    /// The deadline of a call whose own limit counts from `now`, and that had `inherited` before.
+    pub(crate) fn counted_from(&self, now: Time, inherited: Time) -> Time {
+        match (self.limit, self.default) {
+            (Some(limit), _) => now.after(limit).min(inherited),
+            (None, Some(default)) if inherited == Time::MAX => now.after(default),
+            _ => inherited,
+        }
+    }
+
+    /// What a call has of its caller's deadline alone.
+    pub(crate) fn inherited(&self, sent: Option<Time>) -> Time {
+        let own = Deadline {
+            limit: None,
+            default: None,
+            ..*self
+        };
+        own.of_call(Time::ZERO, sent)
+    }
+}
+
 /// Time left; `Span::MAX` without a deadline, zero once it passed.
 #[inline]
 pub(crate) fn remaining(deadline: Time, now: Time) -> Span {

@@ -3,13 +3,14 @@
 //! Source: grpc/proposal@1fd061ad A6-client-retries.md; grpc/grpc-java@5fda0c7c `RetriableStream.java`
 //! where it differs.
 
+use crate::failure::FailureSet;
 use crate::pushback::Pushback;
 use crate::time::{Span, Time};
 
 /// `hedgingPolicy`.
 ///
-/// The next copy is sent `hedging_delay` after the one before; a non-fatal status sends it at once, and
-/// the later ones follow at `hedging_delay` again. The first OK or fatal status commits the call and
+/// The next copy is sent `delay` after the one before; a non-fatal status sends it at once, and
+/// the later ones follow at `delay` again. The first OK or fatal status commits the call and
 /// cancels the other copies. A pushback sets the wait for the next copy, a negative one stops further
 /// copies. When all copies have failed the call fails as the last one; there is no further retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +18,10 @@ pub struct Hedge {
     /// `maxAttempts`, the first included, at least 2; gRPC caps it at 5.
     pub max_attempts: u32,
     /// `hedgingDelay`; zero sends all at once.
-    pub hedging_delay: Span,
+    pub delay: Span,
+    /// `nonFatalStatusCodes`: failures after which the next copy is sent at once, and the others go on. For a call the
+    /// operation may narrow them.
+    pub on: FailureSet,
     /// Whose reading of the rule.
     pub variant: HedgeVariant,
 }
@@ -97,7 +101,7 @@ impl HedgedCall {
         self.sent += 1;
         self.out += 1;
         let more = self.sent < self.spec.max_attempts;
-        self.next = more.then(|| now.after(self.spec.hedging_delay));
+        self.next = more.then(|| now.after(self.spec.delay));
         Some(self.sent)
     }
 
@@ -138,7 +142,8 @@ mod tests {
     fn call(variant: HedgeVariant) -> HedgedCall {
         let spec = Hedge {
             max_attempts: 3,
-            hedging_delay: Span(100),
+            delay: Span(100),
+            on: FailureSet::NONE,
             variant,
         };
         let mut call = HedgedCall::new(&spec, Time(0));

@@ -60,7 +60,7 @@
 //!                 client.on_reply(&mut call, now, 1, failed);
 //!             }
 //!             Action::Send { attempt, .. } => client.on_reply(&mut call, now, attempt, Reply::Ok),
-//!             Action::Abandon(_) => {}
+//!             Action::Abandon(_) | Action::Choose(_) => {}
 //!             Action::Finish(verdict) => break 'call verdict,
 //!         }
 //!     }
@@ -95,10 +95,17 @@
 //!
 //! # Order of composition
 //!
-//! Outermost first: deadline, retries with their budget, rate limit, breaker, bulkhead, attempt. Two choices about it are
-//! part of the spec: whether the breaker counts attempts or calls ([`Counts`]), and whether a call keeps its
-//! bulkhead permit during backoff ([`Bulkhead::hold_during_backoff`]). What this side refuses (breaker,
-//! bulkhead, budget) and callers that leave are never failures to the breaker, and nothing is counted twice.
+//! Part of the spec ([`Spec::order`]). By default, outermost first: total timeout, retries with their budget, rate
+//! limit, breaker, bulkhead, attempt timeout. What is outside retry is passed once per call, what is inside once per
+//! attempt; see [`Layer`] for what follows. What this side refuses and callers that leave are no failures to the breaker
+//! unless it is told so ([`Breaker::count_refusals`]), and nothing is counted twice.
+//!
+//! # Scope
+//!
+//! A breaker, budget, bulkhead or rate limit is shared by all calls of a client, or by those to one host, of one group of
+//! operations, or of one tenant ([`Scope`]). Where a host matters, the client asks for it before each
+//! attempt with [`Action::Choose`], and is told with [`Client::on_host`]; [`Client::admits_host`] lets the
+//! balancer pass over hosts whose breaker is open.
 //!
 //! # Promises
 //!
@@ -106,7 +113,7 @@
 //!   still or run back, numbers may be as large as they come; all arithmetic saturates.
 //! - Everything a call holds (permit, place in line, breaker trial, unused retry token) is given back on
 //!   every way it can end. Only a call that is dropped before its end keeps what it holds: cancel it first.
-//! - A [`Call`] is plain data of at most 96 bytes. No call allocates once the line for permits has been at its
+//! - A [`Call`] is plain data of at most 128 bytes. No call allocates once the line for permits has been at its
 //!   longest.
 //! - One timer per call, never in the past after a poll.
 //!
@@ -134,14 +141,17 @@ mod failure;
 mod guards;
 pub mod hedge;
 pub mod limiter;
+mod order;
 pub mod outlier;
 mod policy;
 mod preset;
 mod pushback;
+mod race;
 pub mod rate_limit;
 mod request;
 mod retry_after;
 pub mod route_timeout;
+mod scope;
 pub mod shed;
 mod spec;
 mod stats;
@@ -157,11 +167,15 @@ pub use client::Client;
 pub use entropy::Entropy;
 pub use error::{CallError, ErrorKind};
 pub use failure::{Failure, FailureKind, FailureSet, Phase, PhaseSet, Reply};
+pub use hedge::{Hedge, HedgeVariant};
+pub use order::{Layer, Order, Refusal, RefusalSet};
 pub use policy::Policy;
 pub use preset::Preset;
 pub use pushback::{Pushback, PushbackParser, parse_pushback};
+pub use race::HEDGED_ATTEMPTS_MAX;
 pub use request::{CallKey, Operation, Request};
 pub use retry_after::parse_retry_after;
+pub use scope::{Scope, Scopes};
 pub use spec::{
     Backoff, Breaker, BreakerRule, Budget, BudgetEvent, Bulkhead, Counts, Deadline, Jitter,
     Limiter, LimiterRule, RateLimit, Rates, Retry, RetryAfter, Spec, SpecError, Window,

@@ -6,7 +6,8 @@ use crate::backoff;
 use crate::breaker;
 use crate::budget;
 use crate::failure::{FailureKind, FailureSet};
-use crate::spec::{Backoff, Breaker, BreakerRule, Budget, Bulkhead, Counts, Deadline, Retry, Spec};
+use crate::order::{Order, RefusalSet};
+use crate::spec::{Backoff, Breaker, BreakerRule, Budget, Bulkhead, Deadline, Retry, Spec};
 use crate::time::Span;
 
 /// A library's documented defaults, as a [`Spec`] to begin with: `..Preset::Grpc.spec()`.
@@ -164,8 +165,9 @@ fn envoy() -> Spec {
             queue_from: None,
             max_waiting: 1024,
             max_wait: Span::MAX,
-            hold_during_backoff: false,
+            hold_during_backoff: None,
         }),
+        order: Some(Order::envoy()),
         ..Spec::default()
     }
 }
@@ -212,11 +214,15 @@ fn resilience4j() -> Spec {
             max_attempts: 3,
             backoff: Backoff::Resilience4j(backoff::Resilience4j::default()),
             on: all_but(&[]),
+            // `CallNotPermittedException` and the others are exceptions, and by default all are retried.
+            refusals: RefusalSet::ALL,
             ..Retry::default()
         },
         breaker: Some(Breaker {
             rule: BreakerRule::Resilience4j(Box::default()),
-            counts: Counts::Attempts,
+            counts: None,
+            // And all are recorded as failures.
+            count_refusals: true,
             on: all_but(&[]),
             ignored: FailureSet::NONE,
         }),
@@ -225,8 +231,9 @@ fn resilience4j() -> Spec {
             queue_from: None,
             max_waiting: 0,
             max_wait: Span::ZERO,
-            hold_during_backoff: false,
+            hold_during_backoff: None,
         }),
+        order: Some(Order::resilience4j()),
         ..Spec::default()
     }
 }
@@ -239,11 +246,13 @@ fn polly() -> Spec {
             max_attempts: 4,
             backoff: Backoff::Polly(backoff::Polly::default()),
             on: all_but(&[K::Cancelled]),
+            refusals: RefusalSet::ALL,
             ..Retry::default()
         },
         breaker: Some(Breaker {
             rule: BreakerRule::Polly(breaker::Polly::default()),
-            counts: Counts::Attempts,
+            counts: None,
+            count_refusals: false,
             on: all_but(&[K::Cancelled]),
             ignored: FailureSet::NONE,
         }),
@@ -271,7 +280,8 @@ fn dotnet_standard() -> Spec {
         },
         breaker: Some(Breaker {
             rule: BreakerRule::Polly(breaker::Polly::default()),
-            counts: Counts::Attempts,
+            counts: None,
+            count_refusals: false,
             on: transient,
             ignored: FailureSet::NONE,
         }),
@@ -280,8 +290,9 @@ fn dotnet_standard() -> Spec {
             queue_from: None,
             max_waiting: 0,
             max_wait: Span::ZERO,
-            hold_during_backoff: true,
+            hold_during_backoff: None,
         }),
+        order: Some(Order::dotnet_standard()),
         ..Spec::default()
     }
 }
@@ -295,6 +306,7 @@ fn finagle() -> Spec {
             ..Retry::default()
         },
         budget: Budget::Finagle(budget::Finagle::default()),
+        order: Some(Order::finagle()),
         ..Spec::default()
     }
 }
@@ -318,7 +330,8 @@ fn hystrix() -> Spec {
         attempt_timeout: Some(Span::secs(1)),
         breaker: Some(Breaker {
             rule: BreakerRule::Hystrix(breaker::Hystrix::default()),
-            counts: Counts::Attempts,
+            counts: None,
+            count_refusals: false,
             on: all_but(&[K::Invalid]),
             ignored: FailureSet::of(&[K::Invalid]),
         }),
@@ -327,7 +340,7 @@ fn hystrix() -> Spec {
             queue_from: None,
             max_waiting: 0,
             max_wait: Span::ZERO,
-            hold_during_backoff: false,
+            hold_during_backoff: None,
         }),
         ..Spec::default()
     }

@@ -27,6 +27,10 @@ pub struct Operation {
     pub idempotent: bool,
     /// When set, only these kinds may be retried, whatever the policy says beyond them.
     pub retry_only: Option<FailureSet>,
+    /// Which operations belong together, where the policy tells them apart ([`crate::Scope::Operation`]).
+    pub group: u64,
+    /// For whom it is done, where the policy tells that apart ([`crate::Scope::Tenant`]).
+    pub tenant: u64,
 }
 
 impl Default for Operation {
@@ -36,6 +40,8 @@ impl Default for Operation {
             retryable: true,
             idempotent: true,
             retry_only: None,
+            group: 0,
+            tenant: 0,
         }
     }
 }

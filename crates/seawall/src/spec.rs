@@ -7,8 +7,11 @@ use crate::backoff;
 use crate::breaker;
 use crate::budget;
 use crate::failure::{FailureKind, FailureSet, PhaseSet};
+use crate::hedge::Hedge;
 use crate::limiter;
+use crate::order::{Order, RefusalSet};
 use crate::rate_limit;
+use crate::scope::Scopes;
 use crate::time::Span;
 
 /// Everything one client process does about calls to one dependency.
@@ -23,6 +26,9 @@ pub struct Spec {
     pub attempt_timeout: Option<Span>,
     /// When, how often and how soon to try again.
     pub retry: Retry,
+    /// Copies that do not wait for the attempts before them to end; takes the place of retries. Only what is
+    /// idempotent is hedged.
+    pub hedge: Option<Hedge>,
     /// What bounds retries over all calls of the process.
     pub budget: Budget,
     /// What stops calls to a dependency that is failing.
@@ -33,6 +39,12 @@ pub struct Spec {
     pub limiter: Option<Limiter>,
     /// What bounds how often attempts are sent.
     pub rate_limit: Option<RateLimit>,
+    /// In which order a call passes these parts, outermost first. `None`: total timeout, retry, rate limit, breaker,
+    /// bulkhead, attempt timeout, with breaker and bulkhead outside retry where [`Breaker::counts`] and
+    /// [`Bulkhead::hold_during_backoff`] say so.
+    pub order: Option<Order>,
+    /// Which calls share a breaker, a budget, a bulkhead, a rate limit.
+    pub scope: Scopes,
 }
 
 /// One absolute deadline per call, shared by waiting, attempts and backoff.
@@ -87,6 +99,10 @@ pub struct Retry {
     pub min_attempt: Span,
     /// What to do about a wait the server asks for.
     pub retry_after: RetryAfter,
+    /// What this side refuses inside retry and is tried again, as if an attempt had failed: it waits out a backoff,
+    /// and the try counts. A refusal outside retry is final whatever this says. At most 255 tries of a call
+    /// may be refused.
+    pub refusals: RefusalSet,
 }
 
 impl Default for Retry {
@@ -108,6 +124,7 @@ impl Default for Retry {
             reserve: Span::ZERO,
             min_attempt: Span::ZERO,
             retry_after: RetryAfter::default(),
+            refusals: RefusalSet::NONE,
         }
     }
 }
@@ -256,8 +273,11 @@ pub enum BudgetEvent {
 pub struct Breaker {
     /// When it opens, and what it lets through afterwards.
     pub rule: BreakerRule,
-    /// Whether each attempt is one result, or each call.
-    pub counts: Counts,
+    /// Whether each attempt is one result, or each call. `None`: by its place in [`Spec::order`], and without one
+    /// attempts. May not contradict the order.
+    pub counts: Option<Counts>,
+    /// Whether refusals by layers inside it are failures to it. If not they are no results.
+    pub count_refusals: bool,
     /// Kinds that count as failures; any other outcome is a success, unless it is ignored.
     pub on: FailureSet,
     /// Kinds that are no result at all.
@@ -339,8 +359,9 @@ pub struct Bulkhead {
     pub max_waiting: u32,
     /// The longest wait for a permit (also bounded by the deadline); above 0 if anybody may wait.
     pub max_wait: Span,
-    /// Whether a call keeps its permit during backoff. If not, it queues anew for each attempt.
-    pub hold_during_backoff: bool,
+    /// Whether a call keeps its permit during backoff. If not, it queues anew for each attempt. `None`: by its place
+    /// in [`Spec::order`], and without one it does not. May not contradict the order.
+    pub hold_during_backoff: Option<bool>,
 }
 
 /// What moves the number of bulkhead permits: latency and drops of attempts.
@@ -363,8 +384,8 @@ pub enum LimiterRule {
     Vegas(limiter::Vegas),
 }
 
-/// What bounds how often attempts are sent. Each attempt, the first too, passes it before it lines up
-/// for a bulkhead permit. A wait that leaves no time for the attempt is not begun.
+/// What bounds how often attempts are sent, or calls begun where it is outside retry. A wait that leaves no time
+/// for the attempt is not begun.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RateLimit {
     /// The generic cell rate algorithm.

@@ -16,6 +16,8 @@ pub struct Stats {
     pub attempts: u64,
     /// Attempts sent that were not the first of their call.
     pub retries: u64,
+    /// Of those, attempts of hedged calls: sent while it was not yet known how others end.
+    pub hedges: u64,
     /// Calls given up, by reason (index: [`Stopped::index`]).
     pub stopped: [u64; Stopped::COUNT],
     /// Attempts that failed, by kind (index: `FailureKind as usize`); a timed-out one is `Timeout`.
@@ -24,6 +26,10 @@ pub struct Stats {
     pub ignored_replies: u64,
     /// Times a call waited in line for a bulkhead permit.
     pub waited: u64,
+    /// Tries refused on this side that were tried again ([`crate::Retry::refusals`]).
+    pub refusals_retried: u64,
+    /// Calls and attempts whose key had no entry of its own under the policy's [`crate::Scopes`], once for each part.
+    pub beyond_cap: u64,
 }
 
 impl Stats {

@@ -2,8 +2,8 @@
 
 use seawall::{
     Action, Backoff, Breaker, BreakerRule, Budget, BudgetEvent, Bulkhead, Call, CallKey, Client,
-    Counts, Deadline, Entropy, FailureKind, FailureSet, Jitter, Operation, Rates, Reply, Request,
-    Retry, Span, Spec, Stopped, Time, Window,
+    Counts, Deadline, Entropy, FailureKind, FailureSet, Hedge, HedgeVariant, Jitter, Operation,
+    Order, Rates, Reply, Request, Retry, Scope, Scopes, Span, Spec, Stopped, Time, Window,
 };
 
 struct Steps(u64);
@@ -56,7 +56,8 @@ fn everything(window: Window, counts: Counts) -> Spec {
                 half_open_calls: 2,
             }),
             ignored: FailureSet::NONE,
-            counts,
+            counts: Some(counts),
+            count_refusals: false,
             on: transient,
         }),
         bulkhead: Some(Bulkhead {
@@ -64,7 +65,7 @@ fn everything(window: Window, counts: Counts) -> Spec {
             queue_from: None,
             max_waiting: 4,
             max_wait: Span::millis(40),
-            hold_during_backoff: false,
+            hold_during_backoff: None,
         }),
         ..Spec::default()
     }
@@ -74,6 +75,9 @@ fn everything(window: Window, counts: Counts) -> Spec {
 /// and a quarter never.
 fn bring_on(client: &mut Client, call: &mut Call, now: Time, draws: &mut Steps) {
     while let Some(action) = client.poll(call, now, draws) {
+        if let Action::Choose(attempt) = action {
+            client.on_host(call, call.key().0 % 5 + u64::from(attempt) % 2);
+        }
         if let Action::Send { attempt, .. } = action {
             let reply = match draws.next_u64() >> 62 {
                 0 => continue,
@@ -95,7 +99,11 @@ fn run(client: &mut Client, calls: &mut Vec<Call>, now: &mut Time, rounds: u64, 
                 Request {
                     key: CallKey(key),
                     deadline: None,
-                    operation: Operation::default(),
+                    operation: Operation {
+                        group: key % 3,
+                        tenant: key % 5,
+                        ..Operation::default()
+                    },
                 },
             );
             bring_on(client, &mut call, *now, draws);
@@ -111,6 +119,71 @@ fn run(client: &mut Client, calls: &mut Vec<Call>, now: &mut Time, rounds: u64, 
                 bring_on(client, &mut calls[key as usize], *now, draws);
             }
         }
+    }
+}
+
+/// Every order, hosts, tenants beyond the cap, and copies.
+fn composed() -> Vec<Spec> {
+    let mut plain = everything(Window::Count(20), Counts::Attempts);
+    if let Some(breaker) = &mut plain.breaker {
+        breaker.counts = None;
+    }
+    if let Some(bulkhead) = &mut plain.bulkhead {
+        bulkhead.hold_during_backoff = None;
+    }
+    let orders = [
+        Order::resilience4j(),
+        Order::dotnet_standard(),
+        Order::envoy(),
+        Order::finagle(),
+    ];
+    let in_order = orders.map(|order| Spec {
+        order: Some(order),
+        ..plain.clone()
+    });
+    let per = |scope| Spec {
+        scope,
+        ..plain.clone()
+    };
+    let mut specs = in_order.to_vec();
+    specs.push(per(Scopes {
+        breaker: Scope::Host { cap: 3 },
+        bulkhead: Scope::Host { cap: 1 },
+        ..Scopes::default()
+    }));
+    specs.push(per(Scopes {
+        breaker: Scope::Operation { cap: 2 },
+        budget: Scope::Tenant { cap: 2 },
+        bulkhead: Scope::Tenant { cap: 2 },
+        ..Scopes::default()
+    }));
+    let mut hedged = plain.clone();
+    hedged.retry.max_attempts = 1;
+    hedged.hedge = Some(Hedge {
+        max_attempts: 3,
+        delay: Span::millis(4),
+        on: FailureSet::of(&[FailureKind::Timeout, FailureKind::Unavailable]),
+        variant: HedgeVariant::Proposal,
+    });
+    specs.push(hedged);
+    specs
+}
+
+#[test]
+fn orders_scopes_and_copies_allocate_nothing_after_warm_up() {
+    for spec in composed() {
+        let mut client = Client::new(spec.check().expect("sound"), Time::ZERO);
+        let mut calls = Vec::with_capacity(TOGETHER);
+        let (mut now, mut draws) = (Time::ZERO, Steps(1));
+        run(&mut client, &mut calls, &mut now, 3_000, &mut draws);
+        let hot = allocation_counter::measure(|| {
+            run(&mut client, &mut calls, &mut now, 3_000, &mut draws);
+        });
+        assert_eq!(hot.count_total, 0, "{:?} {:?}", spec.order, spec.scope);
+        let stats = client.stats();
+        assert!(stats.ok > 0 && stats.retries > 0);
+        assert_eq!(stats.hedges > 0, spec.hedge.is_some());
+        assert_eq!(stats.in_flight(), 0);
     }
 }
 

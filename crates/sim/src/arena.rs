@@ -25,6 +25,12 @@ impl<T> Id<T> {
         u64::from(self.generation) << 32 | u64::from(self.slot)
     }
 
+    /// The slot it is in, for what is kept beside an arena.
+    #[inline]
+    pub(crate) fn slot(self) -> usize {
+        self.slot as usize
+    }
+
     /// The id that `bits` was made from.
     pub(crate) fn from_bits(bits: u64) -> Self {
         Id {
@@ -82,9 +88,14 @@ impl<T> Arena<T> {
         }
     }
 
+    /// What the slots take, used or free.
+    pub(crate) fn bytes(&self) -> usize {
+        self.slots.capacity() * size_of::<Slot<T>>()
+    }
+
     /// Keeps what `make` makes, which is built in its slot instead of being moved there.
     #[inline(always)]
-    pub(crate) fn insert(&mut self, make: impl Fn() -> T) -> Id<T> {
+    pub(crate) fn insert(&mut self, make: impl FnOnce() -> T) -> Id<T> {
         let slot = self.free;
         let Some(place) = self.slots.get_mut(slot as usize) else {
             return self.insert_in_new_slot(make());

@@ -2,7 +2,7 @@
 
 use seawall::FailureKind;
 
-use crate::world::TaskId;
+use crate::world::{TaskId, Tick};
 
 /// Something that happens at an instant. [`crate::world::World`] handles each kind in one place.
 ///
@@ -33,6 +33,10 @@ pub(crate) enum Event {
     Cancel(TaskId) = 11,
     /// A replica may have a free worker and somebody waiting.
     Dispatch { service: u32, replica: u32 } = 12,
+    /// A job has waited as long as its service lets it.
+    WaitedEnough(TaskId) = 31,
+    /// Something that a service has planned.
+    Tick(Tick) = 32,
     /// One of the few things that happen to the world as a whole.
     Rare(Rare) = 13,
 }
@@ -70,6 +74,8 @@ impl Event {
             Event::Answer(_) => 10,
             Event::Cancel(_) => 11,
             Event::Dispatch { .. } => 12,
+            Event::WaitedEnough(_) => 31,
+            Event::Tick(_) => 32,
             Event::Rare(rare) => return rare.fingerprint(),
         };
         let what = match self {
@@ -83,7 +89,9 @@ impl Event {
             | Event::Timer(id)
             | Event::Deliver(id)
             | Event::Answer(id)
-            | Event::Cancel(id) => id.bits(),
+            | Event::Cancel(id)
+            | Event::WaitedEnough(id) => id.bits(),
+            Event::Tick(tick) => tick.bits(),
             Event::Rare(_) => 0,
         };
         (kind << 56) ^ what

@@ -12,8 +12,9 @@ pub mod rng;
 pub mod scenario;
 pub mod step;
 pub mod text;
+pub mod trace;
 pub mod verdict;
 mod world;
 
 pub use scenario::Scenario;
-pub use world::{World, run};
+pub use world::{Draw, Tape, World, run};

@@ -245,6 +245,19 @@ impl<E: Copy> EventQueue<E> {
         Some((entry.time, entry.event))
     }
 
+    /// What all that is to come takes.
+    pub(crate) fn bytes(&self) -> usize {
+        let lanes: usize = self.lanes.iter().map(|l| l.entries.capacity()).sum();
+        (self.far.capacity() + lanes) * size_of::<Entry<E>>()
+    }
+
+    /// The instant of what comes first.
+    pub(crate) fn next_time(&self) -> Option<Time> {
+        let near = self.near.last().or_else(|| self.far.peek());
+        let lanes = self.lanes.iter().filter_map(|lane| lane.entries.front());
+        near.into_iter().chain(lanes).map(|entry| entry.time).min()
+    }
+
     /// Whether nothing is to come.
     pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0

@@ -36,6 +36,14 @@ pub enum Purpose {
     Fault,
     /// When the instances of a closed loop start.
     Start,
+    /// Whose turn it is in a queue without order.
+    Turn,
+    /// How long a job may wait.
+    Patience,
+    /// When a replica stands still, and how long.
+    Pause,
+    /// What happens to single replicas, and what a balancer draws.
+    Luck,
 }
 
 impl Purpose {
@@ -54,6 +62,10 @@ impl Purpose {
             Purpose::Jitter => "jitter",
             Purpose::Fault => "fault",
             Purpose::Start => "start",
+            Purpose::Turn => "turn",
+            Purpose::Patience => "patience",
+            Purpose::Pause => "pause",
+            Purpose::Luck => "luck",
         }
     }
 }
@@ -170,6 +182,22 @@ impl Stream {
         self.unit() < p
     }
 }
+
+/// Whether both go on with the same draws, however many of them either has made ahead.
+impl PartialEq for Stream {
+    fn eq(&self, other: &Stream) -> bool {
+        let (mut one, mut two) = (self.generator.clone(), other.generator.clone());
+        for _ in self.taken..other.taken {
+            two.next_u64();
+        }
+        for _ in other.taken..self.taken {
+            one.next_u64();
+        }
+        one == two
+    }
+}
+
+impl Eq for Stream {}
 
 impl From<Pcg64> for Stream {
     fn from(generator: Pcg64) -> Self {

@@ -189,8 +189,9 @@ struct Calls {
 impl Calls {
     fn of(scenario: &Scenario, window: &Window, client: usize) -> Calls {
         let mut calls = Calls::default();
-        for (edge, count) in scenario.edges.iter().zip(&window.counts.edges) {
-            if edge.caller == Caller::Client(client as u32) {
+        for (index, count) in window.counts.edges.iter().enumerate() {
+            let own = scenario.edges[index].caller == Caller::Client(client as u32);
+            if own && scenario.is_top(index) {
                 calls.begun += count.calls as f64;
                 calls.good += count.ok as f64;
                 calls.ended += (count.ok + count.failed_calls()) as f64;

@@ -49,3 +49,30 @@ fn three_layers_with_every_policy_allocate_nothing_per_event() {
     let count = allocations_after_warm_up(text, Span::secs(250), Span::secs(25));
     assert_eq!(count, 0);
 }
+
+#[test]
+fn services_that_do_all_they_can_allocate_nothing_per_event() {
+    let text = "
+version: 1
+run: { duration: 1s }
+clients:
+  a: { instances: 5, arrivals: { poisson: 80/s }, calls: [ { to: gateway, policy: p } ] }
+  b: { arrivals: { poisson: 40/s }, calls: [ { to: gateway, policy: p, priority: 1 } ] }
+services:
+  gateway: { serve: { processor_sharing: 2 }, program: [ { work: 1ms }, { call: store }, { call: disk } ] }
+  store:
+    replicas: 4
+    concurrency: 2
+    queue: { capacity: 20, discipline: fair, max_wait: 200ms, codel: {} }
+    rate_limit: { gcra: { rate: 100/s, burst: 50 }, per_client: true }
+    outlier: { interval: 1s }
+    probes: { liveness: { period: 2s, failure_threshold: 1000 }, readiness: { period: 1s } }
+    pauses: { every: { exponential: 2s }, length: 50ms }
+    scaling: { max: 6, cpu: 50%, every: 2s, lag: 1s, cooldown: 10s }
+    work: { exponential: 50ms }
+  disk: { concurrency: 4, queue: { discipline: priority }, contention: { usl: { alpha: 0.1, beta: 0 } }, work: { exponential: 20ms } }
+policies: { p: { deadline: 2s, retry: { max_attempts: 2, on: [ unavailable, overloaded ] } } }
+";
+    let count = allocations_after_warm_up(text, Span::secs(3000), Span::secs(200));
+    assert_eq!(count, 0);
+}

@@ -139,7 +139,8 @@ impl Formula {
                 Instr::Parallel { .. } | Instr::Choose { .. } | Instr::Repeat { .. } => {
                     return None;
                 }
-                Instr::Jump(to) => to,
+                Instr::Effect(_) | Instr::Claim(_) => next,
+                Instr::Jump(to) | Instr::Otherwise(to) => to,
                 Instr::Respond(_) | Instr::End => return Some(()),
             };
         }
@@ -207,7 +208,8 @@ impl Draws<'_> {
                     let drawn = arms.iter().find(|(upto, _)| unit < *upto);
                     drawn.or(arms.last()).map_or(next, |(_, arm)| *arm)
                 }
-                Instr::Jump(to) => to,
+                Instr::Effect(_) | Instr::Claim(_) => next,
+                Instr::Jump(to) | Instr::Otherwise(to) => to,
                 Instr::Respond(_) => return Some((sum, true)),
                 Instr::End => return Some((sum, false)),
             };

@@ -120,11 +120,12 @@ impl Work<'_> {
                     sum.answer.get_or_insert(before + answer);
                     break;
                 }
-                Instr::Jump(to) => to,
+                Instr::Jump(to) | Instr::Otherwise(to) => to,
                 Instr::Respond(_) => {
                     sum.answer.get_or_insert(sum.whole);
                     next
                 }
+                Instr::Effect(_) | Instr::Claim(_) => next,
                 Instr::End => break,
             }
         }

@@ -3,6 +3,7 @@
 mod chains;
 mod coverage;
 mod deadline;
+mod hedge;
 mod layers;
 mod library;
 mod station;
@@ -28,6 +29,7 @@ pub fn plan(case: &Case, scale: f64) -> Result<Plan, String> {
         "transient" => transient::experiments(case, scale),
         "layers" => layers::experiments(case, scale),
         "forkjoin" => layers::fork_join(case, scale),
+        "hedge" => hedge::experiments(case, scale)?,
         "budget" => chains::budget(case, scale),
         "breaker" => chains::breaker(case, scale),
         "statistics" => coverage::experiments(case),

@@ -141,8 +141,13 @@ fn service(station: &Json, replicas: usize, client: Option<&Json>) -> Result<Str
         parts.push(format!("replicas: {replicas}, balance: round_robin"));
     }
     if let Some(servers) = station["servers"].as_u64() {
-        parts.push(format!("concurrency: {servers}"));
-        parts.push(format!("queue: {{ {} }}", queue(station, servers, client)?));
+        match sharing(station) {
+            Some(rule) => parts.push(format!("serve: {{ {rule}: {servers} }}")),
+            None => {
+                parts.push(format!("concurrency: {servers}"));
+                parts.push(format!("queue: {{ {} }}", queue(station, servers, client)?));
+            }
+        }
     }
     if let Some(laws) = station["service_by_class"].as_array() {
         let of = |(class, work): (usize, &Json)| format!("class{class}: {{ work: {} }}", law(work));
@@ -158,18 +163,30 @@ fn service(station: &Json, replicas: usize, client: Option<&Json>) -> Result<Str
     Ok(format!("{{ {} }}", parts.join(", ")))
 }
 
+/// How jobs share the servers, where all begin at once.
+fn sharing(station: &Json) -> Option<&'static str> {
+    Some(match station["discipline"].as_str()? {
+        "ps" => "processor_sharing",
+        "lifo_pr" => "preemptive_lifo",
+        "prio_pr" => "preemptive_priority",
+        _ => return None,
+    })
+}
+
 fn queue(station: &Json, servers: u64, client: Option<&Json>) -> Result<String, String> {
     let discipline = match station["discipline"].as_str() {
         Some("fifo") | None => "fifo",
         Some("lifo_np") => "lifo",
+        Some("siro") => "siro",
+        Some("prio_np") => "priority",
         Some(other) => return Err(format!("the discipline `{other}`")),
     };
     let mut parts = vec![format!("discipline: {discipline}")];
     if let Some(capacity) = station["capacity"].as_u64() {
         parts.push(format!("capacity: {}", capacity - servers));
     }
-    if client.is_some_and(|client| client.get("patience").is_some()) {
-        return Err("patience in the queue".into());
+    if let Some(patience) = client.and_then(|client| client.get("patience")) {
+        parts.push(format!("max_wait: {}", law(patience)));
     }
     Ok(parts.join(", "))
 }

@@ -3,6 +3,7 @@
 //! A job counts when it arrived while the run was measured, a call when it began then; states are
 //! integrated over exactly that time.
 
+mod discipline;
 mod names;
 mod occupancy;
 

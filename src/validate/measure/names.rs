@@ -31,6 +31,7 @@ pub fn named(run: &Run<'_>, name: &str) -> Option<f64> {
     station(run, name)
         .or_else(|| retries(run, name))
         .or_else(|| numbered(run, name))
+        .or_else(|| super::discipline::named(run, name))
 }
 
 /// Whether a metric of this name can be read off a run; for tests.

@@ -170,7 +170,7 @@ pub(crate) fn one_at_a_time() -> Spec {
             queue_from: None,
             max_waiting: 2,
             max_wait: Span::secs(1),
-            hold_during_backoff: true,
+            hold_during_backoff: Some(true),
         }),
         ..retries()
     }
@@ -189,7 +189,8 @@ pub(crate) fn brittle() -> Spec {
                 open_for: Span::secs(1),
                 half_open_calls: 1,
             }),
-            counts: Counts::Attempts,
+            counts: None,
+            count_refusals: false,
             on: FailureSet::of(&[FailureKind::Unavailable]),
             ignored: FailureSet::NONE,
         }),

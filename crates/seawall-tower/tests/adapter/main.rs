@@ -4,6 +4,7 @@
 
 mod cancel;
 mod dependency;
+mod hedge;
 mod http;
 mod life;
 mod line;

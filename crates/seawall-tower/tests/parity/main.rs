@@ -5,6 +5,7 @@
 //! its nanosecond. The driver has its own engines and its own timers, and must send, give up and finish the very
 //! same things at the very same times.
 
+mod composed;
 mod policies;
 mod replay;
 mod worlds;
@@ -30,6 +31,9 @@ fn words(exchanges: &[Exchange]) -> BTreeSet<&'static str> {
         Said::Begin { .. } => "begin with a deadline",
         Said::Answer { .. } => "answer",
         Said::Timer => "timer",
+        Said::Look => "look",
+        Said::Host(_) => "host",
+        Said::Do(Action::Choose(_)) => "choose",
         Said::Cancel => "cancel",
         Said::KillSwitch(_) => "kill switch",
         Said::Do(Action::Send { attempt: 1, .. }) => "send",
@@ -58,6 +62,8 @@ fn the_driver_decides_what_simulated_clients_decided_under_every_policy() {
         "begin with a deadline",
         "answer",
         "timer",
+        "choose",
+        "host",
         "cancel",
         "kill switch",
         "send",

@@ -27,7 +27,7 @@ fn exponential(jitter: Jitter) -> Backoff {
 }
 
 /// Three attempts of 150 ms, spread out.
-fn retries() -> Spec {
+pub(crate) fn retries() -> Spec {
     Spec {
         attempt_timeout: Some(Span::millis(150)),
         retry: Retry {
@@ -40,26 +40,27 @@ fn retries() -> Spec {
     }
 }
 
-fn bulkhead(max_in_flight: u32, hold_during_backoff: bool) -> Option<Bulkhead> {
+pub(crate) fn bulkhead(max_in_flight: u32, hold_during_backoff: bool) -> Option<Bulkhead> {
     Some(Bulkhead {
         max_in_flight,
         queue_from: None,
         max_waiting: 4,
         max_wait: Span::millis(60),
-        hold_during_backoff,
+        hold_during_backoff: Some(hold_during_backoff),
     })
 }
 
-fn breaks(rule: BreakerRule, counts: Counts) -> Option<Breaker> {
+pub(crate) fn breaks(rule: BreakerRule, counts: Counts) -> Option<Breaker> {
     Some(Breaker {
         rule,
-        counts,
+        counts: Some(counts),
+        count_refusals: false,
         on: transient(),
         ignored: FailureSet::of(&[FailureKind::Overloaded]),
     })
 }
 
-fn rates(window: Window) -> BreakerRule {
+pub(crate) fn rates(window: Window) -> BreakerRule {
     BreakerRule::Rates(Rates {
         window,
         failure_rate: 0.5,
@@ -74,11 +75,18 @@ fn rates(window: Window) -> BreakerRule {
 /// Each with a name, and every preset.
 pub(crate) fn all() -> Vec<(&'static str, Spec)> {
     let presets = Preset::ALL.map(|preset| (preset.name(), preset.spec()));
-    let named = [plain(), budgets(), breakers(), limits(), presets.into()];
+    let named = [
+        plain(),
+        budgets(),
+        breakers(),
+        limits(),
+        presets.into(),
+        crate::composed::all(),
+    ];
     named.into_iter().flatten().collect()
 }
 
-type Named = Vec<(&'static str, Spec)>;
+pub(crate) type Named = Vec<(&'static str, Spec)>;
 
 fn plain() -> Named {
     let deadline = Deadline {

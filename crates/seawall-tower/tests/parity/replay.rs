@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
 use seawall::{Action, CallKey, Entropy, Operation, Reply, Time};
-use seawall_tower::{CallFuture, Engine, Event, PolicyService, Protocol};
+use seawall_tower::{Attempt, CallFuture, Engine, Event, PolicyService, Protocol};
 use sim::Scenario;
 use sim::metrics::{Exchange, Said};
 use sim::rng::{Purpose, Stream};
@@ -23,8 +23,14 @@ use tower::Service;
 struct Ask {
     deadline: Option<Instant>,
     operation: Operation,
-    answer: Arc<Mutex<Option<oneshot::Sender<Reply>>>>,
+    attempt: u32,
+    answers: Answers,
+    /// The hosts of its attempts, as the simulation chose them.
+    hosts: Arc<Mutex<VecDeque<u32>>>,
 }
+
+/// Where each attempt waits for its answer, by number.
+type Answers = Arc<Mutex<BTreeMap<u32, oneshot::Sender<Reply>>>>;
 
 /// A dependency whose answers are told to it.
 #[derive(Clone)]
@@ -43,7 +49,7 @@ impl Service<Ask> for Told {
 
     fn call(&mut self, ask: Ask) -> Answer {
         let (sender, receiver) = oneshot::channel();
-        *ask.answer.lock().unwrap() = Some(sender);
+        ask.answers.lock().unwrap().insert(ask.attempt, sender);
         Box::pin(receiver)
     }
 }
@@ -63,6 +69,15 @@ impl Protocol<Ask, Reply, oneshot::error::RecvError> for Told {
 
     fn deadline(&self, ask: &Ask) -> Option<Instant> {
         ask.deadline
+    }
+
+    fn prepare(&self, ask: &mut Ask, attempt: Attempt) {
+        ask.attempt = attempt.number;
+    }
+
+    fn host(&self, ask: &Ask, _attempt: u32) -> u64 {
+        let host = ask.hosts.lock().unwrap().pop_front();
+        u64::from(host.expect("the simulation chose one"))
     }
 }
 
@@ -87,7 +102,7 @@ impl Wake for Woken {
 /// A call of the driver's.
 struct Live {
     future: Pin<Box<CallFuture<Told, Told, Ask>>>,
-    answer: Arc<Mutex<Option<oneshot::Sender<Reply>>>>,
+    answers: Answers,
     woken: Arc<Woken>,
     /// When its timer is due, by what the driver reported.
     due: Option<Time>,
@@ -107,6 +122,9 @@ impl Live {
 struct Stage {
     services: Vec<Vec<PolicyService<Told, Told>>>,
     calls: BTreeMap<CallKey, Live>,
+    hosts: BTreeMap<CallKey, Arc<Mutex<VecDeque<u32>>>>,
+    /// Edges whose policy hedges.
+    hedged: Vec<bool>,
     seen: Arc<Mutex<Vec<(Time, Event)>>>,
     /// What the driver did and is yet to be compared.
     did: VecDeque<(CallKey, Action)>,
@@ -125,6 +143,12 @@ pub(crate) fn replay(scenario: &Scenario, seed: u64, exchanges: &[Exchange]) {
         .expect("a runtime");
     runtime.block_on(async {
         let mut stage = Stage::new(scenario, seed);
+        for exchange in exchanges {
+            if let (Some(key), Said::Host(host)) = (exchange.call, exchange.said) {
+                let hosts = stage.hosts.entry(key).or_default();
+                hosts.lock().unwrap().push_back(host);
+            }
+        }
         for exchange in exchanges {
             let now = stage.epoch + exchange.at.since(Time::ZERO).into();
             let ahead = now - Instant::now();
@@ -163,6 +187,11 @@ impl Stage {
         Stage {
             services: services.collect(),
             calls: BTreeMap::new(),
+            hosts: BTreeMap::new(),
+            hedged: (scenario.edges.iter())
+                .map(|edge| &scenario.policies[edge.policy as usize].policy)
+                .map(|policy| policy.spec().hedge.is_some())
+                .collect(),
             seen: Arc::clone(&seen),
             did: VecDeque::new(),
             epoch: Instant::now(),
@@ -171,6 +200,10 @@ impl Stage {
 
     fn play(&mut self, exchange: &Exchange) {
         let Exchange { at, call, said, .. } = *exchange;
+        // The driver asks its protocol and goes on at once.
+        if matches!(said, Said::Host(_) | Said::Do(Action::Choose(_))) {
+            return;
+        }
         let service = &mut self.services[exchange.edge as usize][exchange.process as usize];
         if !matches!(said, Said::Do(_)) {
             assert_eq!(self.did, [], "before {exchange:?}");
@@ -187,17 +220,19 @@ impl Stage {
                 deadline,
                 operation,
             } => {
-                let answer = Arc::default();
+                let answers = Answers::default();
                 let ask = Ask {
                     deadline: deadline.map(|d| service.engine().instant_of(d)),
                     operation,
-                    answer: Arc::clone(&answer),
+                    attempt: 0,
+                    answers: Arc::clone(&answers),
+                    hosts: self.hosts.remove(&key).unwrap_or_default(),
                 };
                 let ready = service.poll_ready(&mut Context::from_waker(Waker::noop()));
                 assert!(ready.is_ready());
                 let mut live = Live {
                     future: Box::pin(service.call(ask)),
-                    answer,
+                    answers,
                     woken: Arc::default(),
                     due: None,
                     over: false,
@@ -205,9 +240,9 @@ impl Stage {
                 live.poll();
                 self.calls.insert(key, live);
             }
-            Said::Answer { reply, .. } => {
+            Said::Answer { attempt, reply } => {
                 let live = self.calls.get_mut(&key).expect("begun");
-                let sender = live.answer.lock().unwrap().take();
+                let sender = live.answers.lock().unwrap().remove(&attempt);
                 let sent = sender.expect("an attempt is out").send(reply);
                 sent.expect("the driver waits for it");
                 assert!(live.woken.0.load(Ordering::Relaxed));
@@ -215,11 +250,21 @@ impl Stage {
             }
             Said::Timer => {
                 let live = self.calls.get_mut(&key).expect("begun");
-                assert!(live.due >= Some(at), "the driver's timer was due before");
+                // The next copy of a hedged call is reported by nobody.
+                let known = !self.hedged[exchange.edge as usize];
+                assert!(
+                    !known || live.due >= Some(at),
+                    "the driver's timer was due before"
+                );
+                live.poll();
+            }
+            Said::Look => {
+                let live = self.calls.get_mut(&key).expect("begun");
                 live.poll();
             }
             Said::Cancel => drop(self.calls.remove(&key)),
             Said::Do(action) => self.compare(exchange, key, action),
+            Said::Host(_) => unreachable!("seen above"),
             Said::KillSwitch(_) => panic!("{exchange:?} is about a call"),
         }
         self.look(at, key);

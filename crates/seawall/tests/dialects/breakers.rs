@@ -17,7 +17,8 @@ fn with(rule: BreakerRule) -> Spec {
     Spec {
         breaker: Some(Breaker {
             rule,
-            counts: Counts::Attempts,
+            counts: None,
+            count_refusals: false,
             on: FailureSet::of(&[UNAVAILABLE]),
             ignored: FailureSet::of(&[IGNORED]),
         }),
@@ -116,7 +117,7 @@ fn hystrix_counts_rejections_by_the_bulkhead_and_decides_at_ticks() {
             queue_from: None,
             max_waiting: 0,
             max_wait: Span::ZERO,
-            hold_during_backoff: false,
+            hold_during_backoff: None,
         }),
         ..with(BreakerRule::Hystrix(Hystrix::default()))
     });
@@ -208,7 +209,7 @@ fn a_breaker_of_calls_sees_one_result_of_a_retried_call() {
     ] {
         let mut spec = with(rule.clone());
         spec.retry.max_attempts = 2;
-        spec.breaker.as_mut().unwrap().counts = counts;
+        spec.breaker.as_mut().unwrap().counts = Some(counts);
         let mut desk = Desk::new(&spec);
         let (mut call, _) = desk.begin(ms(0));
         desk.fail(&mut call, ms(0), UNAVAILABLE);

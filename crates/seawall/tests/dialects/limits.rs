@@ -13,7 +13,7 @@ fn bulkhead(max_in_flight: u32, max_waiting: u32) -> Option<Bulkhead> {
         queue_from: None,
         max_waiting,
         max_wait: Span::secs(1),
-        hold_during_backoff: false,
+        hold_during_backoff: None,
     })
 }
 

@@ -1,9 +1,7 @@
 //! The breaker against a list of everything that happened.
 
 use seawall::breaker::{Circuit, Permit};
-use seawall::{
-    Breaker, BreakerRule, BreakerState, Counts, Entropy, FailureSet, Rates, Span, Time, Window,
-};
+use seawall::{Breaker, BreakerRule, BreakerState, Entropy, FailureSet, Rates, Span, Time, Window};
 
 const RATES: Rates = Rates {
     window: Window::Count(3),
@@ -17,7 +15,8 @@ const RATES: Rates = Rates {
 
 const SPEC: Breaker = Breaker {
     rule: BreakerRule::Rates(RATES),
-    counts: Counts::Attempts,
+    counts: None,
+    count_refusals: false,
     on: FailureSet::NONE,
     ignored: FailureSet::NONE,
 };

@@ -2,8 +2,9 @@
 
 use seawall::{
     Backoff, Breaker, BreakerRule, Budget, BudgetEvent, Bulkhead, Call, CallKey, Client, Counts,
-    Deadline, Entropy, Failure, FailureKind, FailureSet, Jitter, Operation, Phase, PhaseSet, Rates,
-    Reply, Request, Retry, RetryAfter, Span, Spec, Time, Window,
+    Deadline, Entropy, Failure, FailureKind, FailureSet, Hedge, HedgeVariant, Jitter, Operation,
+    Order, Phase, PhaseSet, Rates, RefusalSet, Reply, Request, Retry, RetryAfter, Scope, Scopes,
+    Span, Spec, Time, Window,
 };
 
 use crate::peers;
@@ -78,7 +79,9 @@ fn spec(draws: &mut Draws) -> Spec {
                 max: span(draws),
                 spread: span(draws),
             },
+            refusals: [RefusalSet::NONE, RefusalSet::ALL][draws.below(2)],
         },
+        hedge: None,
         budget: [
             Budget::None,
             Budget::Ratio {
@@ -115,7 +118,8 @@ fn spec(draws: &mut Draws) -> Spec {
                 })
             },
             ignored: [FailureSet::NONE, FailureSet::of(FailureKind::ALL)][draws.below(2)],
-            counts: [Counts::Attempts, Counts::Calls][draws.below(2)],
+            counts: [None, Some(Counts::Attempts), Some(Counts::Calls)][draws.below(3)],
+            count_refusals: draws.below(2) == 0,
             on: FailureSet::of(FailureKind::ALL),
         }),
         bulkhead: (draws.below(2) == 0).then(|| Bulkhead {
@@ -123,17 +127,66 @@ fn spec(draws: &mut Draws) -> Spec {
             queue_from: [None, Some(1)][draws.below(2)],
             max_waiting: number(draws),
             max_wait: span(draws),
-            hold_during_backoff: draws.below(2) == 0,
+            hold_during_backoff: [None, Some(true), Some(false)][draws.below(3)],
         }),
         limiter: None,
         rate_limit: (draws.below(3) == 0).then(|| peers::rate_limit(draws)),
+        order: None,
+        scope: Scopes::default(),
     };
+    compose(&mut spec, draws);
     if spec.bulkhead.is_some() && draws.below(2) == 0 {
         spec.limiter = Some(peers::limiter(draws));
+    }
+    if draws.below(4) == 0 && !spec.scope.asks_for_host() {
+        spec.retry.max_attempts = 1;
+        spec.retry.refusals = RefusalSet::NONE;
+        spec.hedge = Some(Hedge {
+            max_attempts: 2 + draws.below(4) as u32,
+            delay: span(draws),
+            on: [FailureSet::NONE, FailureSet::of(FailureKind::ALL)][draws.below(2)],
+            variant: HedgeVariant::Proposal,
+        });
     }
     spec.check()
         .unwrap_or_else(|problems| panic!("{problems:?}"));
     spec
+}
+
+/// Puts the parts in some order, and tells keys apart where that is possible.
+fn compose(spec: &mut Spec, draws: &mut Draws) {
+    let orders = [
+        Order::resilience4j,
+        Order::dotnet_standard,
+        Order::envoy,
+        Order::finagle,
+    ];
+    if draws.below(2) == 0 {
+        spec.order = Some(orders[draws.below(4)]());
+        if let Some(breaker) = &mut spec.breaker {
+            breaker.counts = None;
+        }
+        if let Some(bulkhead) = &mut spec.bulkhead {
+            bulkhead.hold_during_backoff = None;
+        }
+    }
+    let scopes = [
+        Scope::Process,
+        Scope::Host { cap: 1 },
+        Scope::Operation { cap: 2 },
+        Scope::Tenant { cap: u16::MAX },
+    ];
+    let mut try_scope = |set: fn(&mut Scopes, Scope)| {
+        let mut changed = spec.clone();
+        set(&mut changed.scope, scopes[draws.below(4)]);
+        if changed.check().is_ok() {
+            spec.scope = changed.scope;
+        }
+    };
+    try_scope(|scopes, scope| scopes.breaker = scope);
+    try_scope(|scopes, scope| scopes.budget = scope);
+    try_scope(|scopes, scope| scopes.bulkhead = scope);
+    try_scope(|scopes, scope| scopes.rate_limit = scope);
 }
 
 /// Does anything at all, in no order, at any time, to calls of two clients.
@@ -155,7 +208,9 @@ fn no_input_makes_it_panic() {
                     operation: Operation {
                         retryable: draws.below(4) > 0,
                         idempotent: draws.below(2) == 0,
-                        retry_only: None,
+                        group: draws.below(4) as u64,
+                        tenant: draws.below(4) as u64,
+                        ..Operation::default()
                     },
                 };
                 calls.push(client.begin(now, request));
@@ -169,7 +224,7 @@ fn no_input_makes_it_panic() {
                 3 => client.on_timer(call, now),
                 4 => client.cancel(call, now),
                 5 => {
-                    let attempt = [0, call.attempts(), u32::MAX][draws.below(3)];
+                    let attempt = [0, 1, call.attempts(), u32::MAX][draws.below(4)];
                     client.on_reply(call, now, attempt, Reply::Ok);
                 }
                 6 => {
@@ -183,6 +238,8 @@ fn no_input_makes_it_panic() {
                 }
                 _ => {
                     let _ = client.next_admitted();
+                    client.on_host(call, draws.below(3) as u64);
+                    let _ = client.admits_host(now, draws.below(3) as u64);
                     let _ = client.breaker_state(now);
                     let _ = client.budget_balance(now);
                     client.set_kill_switch(draws.below(3) == 0);

@@ -129,7 +129,7 @@ fn the_bulkhead_is_a_fair_queue_for_every_short_sequence() {
         queue_from: None,
         max_waiting: PLACES as u32,
         max_wait: Span(1),
-        hold_during_backoff: true,
+        hold_during_backoff: Some(true),
     };
     let mut both = Both {
         gate: Gate::new(&spec),

@@ -3,8 +3,8 @@
 
 use seawall::{
     Action, Backoff, Breaker, BreakerRule, BreakerState, Budget, BudgetEvent, Bulkhead, Call,
-    CallKey, Client, Counts, Deadline, Entropy, FailureKind, FailureSet, Jitter, Operation, Rates,
-    Reply, Request, Retry, Span, Spec, Time, Window,
+    CallKey, Client, Counts, Deadline, Entropy, FailureKind, FailureSet, Jitter, Layer, Operation,
+    Order, Rates, RefusalSet, Reply, Request, Retry, Span, Spec, Time, Window,
 };
 
 /// Something that happens to the client.
@@ -234,13 +234,18 @@ impl World {
                         .spec
                         .breaker
                         .as_ref()
-                        .is_some_and(|b| b.counts == Counts::Attempts)
+                        .is_some_and(|b| b.counts != Some(Counts::Calls))
                     {
                         assert_ne!(breaker, Some(BreakerState::Open), "nothing passes it open");
                         if breaker == Some(BreakerState::HalfOpen) {
                             tracked.trial_of = Some(self.client.breaker_openings());
                         }
                     }
+                }
+                Action::Choose(attempt) => {
+                    assert_eq!(attempt, tracked.sent + 1);
+                    self.client
+                        .on_host(&mut tracked.call, u64::from(attempt) % 2);
                 }
                 Action::Abandon(attempt) => {
                     assert_eq!(tracked.outstanding.take(), Some(attempt));
@@ -393,7 +398,7 @@ pub fn policies() -> Vec<Spec> {
             queue_from: None,
             max_waiting: 1,
             max_wait: Span(15),
-            hold_during_backoff,
+            hold_during_backoff: Some(hold_during_backoff),
         })
     };
     let breaker = |counts, half_open_calls, window| {
@@ -408,7 +413,8 @@ pub fn policies() -> Vec<Spec> {
                 half_open_calls,
             }),
             ignored: FailureSet::NONE,
-            counts,
+            counts: Some(counts),
+            count_refusals: false,
             on: FailureSet::of(&[FailureKind::Timeout, FailureKind::Unavailable]),
         })
     };
@@ -456,9 +462,51 @@ pub fn policies() -> Vec<Spec> {
             budget: ratio(BudgetEvent::Calls, 0.5),
             breaker: breaker(Counts::Calls, 2, Window::Count(2)),
             bulkhead: bulkhead(true),
-            ..waiting
+            ..waiting.clone()
         },
+        in_order(
+            Order::resilience4j(),
+            Spec {
+                budget: ratio(BudgetEvent::Calls, 0.5),
+                breaker: breaker(Counts::Attempts, 1, Window::Count(2)),
+                bulkhead: bulkhead(false),
+                ..waiting.clone()
+            },
+        ),
+        in_order(
+            Order::dotnet_standard(),
+            Spec {
+                breaker: breaker(Counts::Attempts, 1, Window::Count(3)),
+                bulkhead: bulkhead(true),
+                ..waiting.clone()
+            },
+        ),
+        // Every call's breaker is inside a bulkhead that it keeps, and the permit is waited for outside the timeout.
+        in_order(
+            Order::of(&[
+                Layer::Bulkhead,
+                Layer::TotalTimeout,
+                Layer::Breaker,
+                Layer::Retry,
+                Layer::AttemptTimeout,
+            ]),
+            Spec {
+                breaker: breaker(Counts::Calls, 1, Window::Count(2)),
+                bulkhead: bulkhead(true),
+                ..waiting
+            },
+        ),
     ]
+}
+
+/// In such an order, with refusals tried again and counted by the breaker that is outside of them.
+fn in_order(order: Order, mut spec: Spec) -> Spec {
+    spec.order = Some(order);
+    spec.retry.refusals = RefusalSet::ALL;
+    if let Some(breaker) = &mut spec.breaker {
+        breaker.count_refusals = true;
+    }
+    spec
 }
 
 fn rates(spec: &Spec) -> Option<Rates> {

@@ -8,7 +8,7 @@ use seawall::breaker::{
     LinkerdCircuit, Polly, PollyCircuit, Resilience4j, Resilience4jCircuit, Resilience4jWindow,
     Sentinel, SentinelCircuit, SentinelGrade,
 };
-use seawall::{Breaker, BreakerRule, BreakerState, Counts, FailureSet, Span, Spec, Time};
+use seawall::{Breaker, BreakerRule, BreakerState, FailureSet, Span, Spec, Time};
 use serde_json::{Value, json};
 
 use crate::harness::{Fields, Machine};
@@ -18,7 +18,8 @@ fn accepted(rule: BreakerRule) {
     let spec = Spec {
         breaker: Some(Breaker {
             rule,
-            counts: Counts::Attempts,
+            counts: None,
+            count_refusals: false,
             on: FailureSet::NONE,
             ignored: FailureSet::NONE,
         }),

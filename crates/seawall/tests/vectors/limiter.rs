@@ -259,7 +259,7 @@ impl Bulkheaded {
                     }
                     stopped => assert_eq!(stopped, None),
                 },
-                Action::Abandon(_) => unreachable!("no attempt times out"),
+                Action::Abandon(_) | Action::Choose(_) => unreachable!("no attempt times out"),
             }
         }
     }
@@ -286,7 +286,7 @@ pub(crate) fn semaphore(params: &Fields<'_>) -> Box<dyn Machine> {
         queue_from: None,
         max_waiting: if max_wait == Span::ZERO { 0 } else { u32::MAX },
         max_wait,
-        hold_during_backoff: false,
+        hold_during_backoff: None,
     });
     Box::new(Semaphore(bulkheaded, 0))
 }
@@ -322,7 +322,7 @@ pub(crate) fn threadpool(params: &Fields<'_>) -> Box<dyn Machine> {
         queue_from: Some(params.u32("core_thread_pool_size")),
         max_waiting: queue,
         max_wait: Span::MAX,
-        hold_during_backoff: false,
+        hold_during_backoff: None,
     })))
 }
 

@@ -6,7 +6,10 @@ use std::collections::BinaryHeap;
 use seawall::hedge::{CopyEnd, Hedge, HedgeOutcome, HedgeVariant, HedgedCall};
 use seawall::outlier::{FailurePercentage, Outlier, OutlierDetector, SuccessRate};
 use seawall::route_timeout::{EnvoyRoute, RetryOn, RouteEnd, RouteStep, RoutedRequest};
-use seawall::{Pushback, PushbackParser, Span, Time, parse_pushback, parse_retry_after};
+use seawall::{
+    Action, CallKey, Client, Failure, FailureKind, FailureSet, Operation, Pushback, PushbackParser,
+    Reply, Request, Span, Spec, Time, parse_pushback, parse_retry_after,
+};
 use serde_json::{Value, json};
 
 use crate::harness::{Always, Fields, Machine};
@@ -58,7 +61,8 @@ struct HedgeAnswer {
 pub(crate) fn hedging(params: &Fields<'_>) -> Box<dyn Machine> {
     let spec = Hedge {
         max_attempts: params.u32("max_attempts"),
-        hedging_delay: params.span("hedging_delay_ns"),
+        delay: params.span("hedging_delay_ns"),
+        on: FailureSet::of(&[FailureKind::Unavailable]),
         variant: HedgeVariant::Proposal,
     };
     let non_fatal = params.list("non_fatal_status_codes");
@@ -80,7 +84,13 @@ pub(crate) fn hedging(params: &Fields<'_>) -> Box<dyn Machine> {
         answer.finish();
         answer_is
     });
-    let seen = play_hedge(&spec, &answers.collect::<Vec<_>>());
+    let answers = answers.collect::<Vec<_>>();
+    let seen = play_hedge(&spec, &answers);
+    assert_eq!(
+        play_client(&spec, &answers),
+        seen,
+        "a client does what the rule alone does"
+    );
     Box::new(Function(move |op: &str, input: &Fields<'_>| {
         if op != "call" {
             input.unknown(op);
@@ -118,6 +128,74 @@ fn play_hedge(spec: &Hedge, answers: &[HedgeAnswer]) -> Value {
                 "cancelled_copies": cancelled,
             });
         }
+    }
+}
+
+/// The same by a client whose policy hedges: what it sends are real attempts.
+fn play_client(hedge: &Hedge, answers: &[HedgeAnswer]) -> Value {
+    let spec = Spec {
+        hedge: Some(*hedge),
+        ..Spec::default()
+    };
+    let mut client = Client::new(spec.check().expect("sound"), Time::ZERO);
+    let request = Request {
+        key: CallKey(0),
+        deadline: None,
+        operation: Operation::default(),
+    };
+    let mut call = client.begin(Time::ZERO, request);
+    let (mut now, mut starts, mut due) = (Time::ZERO, Vec::new(), BinaryHeap::new());
+    let (mut last, mut cancelled) = (0, 0);
+    loop {
+        while let Some(action) = client.poll(&mut call, now, &mut Always(0)) {
+            match action {
+                Action::Send { attempt, .. } => {
+                    let answer = (attempt as usize).min(answers.len()) - 1;
+                    starts.push(now.0);
+                    due.push(Reverse((now.after(answers[answer].after), attempt, answer)));
+                }
+                Action::Abandon(_) => cancelled += 1,
+                Action::Finish(verdict) => {
+                    assert_eq!(verdict.is_ok(), matches!(answers[last].end, CopyEnd::Ok));
+                    assert_eq!(verdict.attempts as usize, starts.len());
+                    return json!({
+                        "copy_starts_ns": starts,
+                        "finished_at_ns": now.0,
+                        "status": answers[last].status,
+                        "cancelled_copies": cancelled,
+                    });
+                }
+                Action::Choose(_) => unreachable!("hosts are not told apart"),
+            }
+        }
+        let answered = due.peek().map(|Reverse((at, ..))| *at);
+        if let Some(timer) = call.timer()
+            && answered.is_none_or(|at| timer < at)
+        {
+            now = timer;
+            client.on_timer(&mut call, now);
+            continue;
+        }
+        let Reverse((at, attempt, answer)) = due.pop().expect("an answer or a copy");
+        (now, last) = (at, answer);
+        let failed = |kind: FailureKind, retry_after| {
+            Reply::Failed(Failure {
+                retry_after,
+                ..kind.into()
+            })
+        };
+        let reply = match answers[answer].end {
+            CopyEnd::Ok => Reply::Ok,
+            CopyEnd::Fatal => failed(FailureKind::Invalid, None),
+            CopyEnd::NonFatal(pushback) => failed(
+                FailureKind::Unavailable,
+                pushback.map(|pushback| match pushback {
+                    Pushback::After(wait) => wait,
+                    Pushback::DoNotRetry => Span::MAX,
+                }),
+            ),
+        };
+        client.on_reply(&mut call, now, attempt, reply);
     }
 }
 

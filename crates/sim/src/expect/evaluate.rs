@@ -3,8 +3,10 @@
 use hdrhistogram::Histogram;
 use seawall::Time;
 
-use super::{Expectation, Kind, Measure, Metric, Target};
-use crate::metrics::{Counts, EdgeCount, Outcome, ServiceCount, Window};
+use super::{Expectation, Kind, Measure, Metric, Of, Target};
+use crate::metrics::{
+    AnswerCount, Counts, EdgeCount, EffectCount, KeyCount, Outcome, ServiceCount, Window,
+};
 use crate::scenario::model::{Caller, Scenario};
 use crate::verdict::judge;
 
@@ -82,19 +84,8 @@ impl<'a> Measured<'a> {
         );
         let between = |window: &&Window| window.start >= from && window.end <= to;
         let windows: Vec<&Window> = outcome.windows.iter().filter(between).collect();
-        let mut counts = Counts {
-            clients: vec![Default::default(); scenario.clients.len()],
-            services: vec![Default::default(); scenario.services.len()],
-            edges: vec![Default::default(); scenario.edges.len()],
-        };
-        for window in &windows {
-            for (sum, count) in counts.services.iter_mut().zip(&window.counts.services) {
-                sum.add(count);
-            }
-            for (sum, count) in counts.edges.iter_mut().zip(&window.counts.edges) {
-                sum.add(count);
-            }
-        }
+        let mut counts = Counts::zero(scenario);
+        windows.iter().for_each(|window| counts.add(&window.counts));
         let seconds = windows
             .iter()
             .map(|w| w.end.since(w.start).as_secs_f64())
@@ -118,9 +109,68 @@ impl<'a> Measured<'a> {
                 let recovery = judge(self.scenario, self.outcome).verdict.recovery()?;
                 Some(recovery.as_secs_f64())
             }
+            (metric, target) if metric.of() == Of::Effects => Some(self.of_effects(target)),
+            (metric, Target::Service(service)) if metric.of() == Of::Keys => {
+                Some(self.of_keys(service))
+            }
             (_, Target::Service(service)) => self.of_service(service as usize),
             _ => self.of_calls(),
         }
+    }
+
+    fn answers(&self, edges: &[usize]) -> AnswerCount {
+        let used = self.scenario.fallbacks.iter().flat_map(|used| &used.edges);
+        let mut sum = AnswerCount::default();
+        for (edge, count) in used.zip(&self.counts.answers) {
+            if edges.contains(&(*edge as usize)) {
+                sum.add(count);
+            }
+        }
+        sum
+    }
+
+    fn of_effects(&self, target: Target) -> f64 {
+        let effects = self.scenario.effects.iter().flat_map(|used| &used.effects);
+        let meant = |index: u32, service: u32| match (self.measure.kind, target) {
+            (Some(Kind::Effect(effect)), _) => effect == index,
+            (_, Target::Service(meant)) => meant == service,
+            _ => true,
+        };
+        let mut sum = EffectCount::default();
+        for ((index, effect), count) in (0..).zip(effects).zip(&self.counts.effects) {
+            if meant(index, effect.service) {
+                sum.add(count);
+            }
+        }
+        (match self.measure.metric {
+            Metric::DuplicateEffects => sum.duplicates,
+            Metric::LostEffects => sum.lost,
+            Metric::UnknownEffects => sum.unknown,
+            Metric::HiddenEffects => sum.hidden,
+            Metric::HalfDoneEffects => sum.half_done,
+            Metric::SkippedEffects => sum.skipped,
+            _ => sum.committed,
+        }) as f64
+    }
+
+    fn of_keys(&self, service: u32) -> f64 {
+        let rules = self
+            .scenario
+            .effects
+            .iter()
+            .flat_map(|used| &used.rules[service as usize]);
+        let mut stores: Vec<u32> = rules.filter_map(|rules| rules.store).collect();
+        stores.sort_unstable();
+        stores.dedup();
+        let mut sum = KeyCount::default();
+        stores
+            .iter()
+            .for_each(|&store| sum.add(&self.counts.keys[store as usize]));
+        (match self.measure.metric {
+            Metric::Replayed => sum.replayed,
+            Metric::KeyConflicts => sum.conflicts,
+            _ => sum.in_progress,
+        }) as f64
     }
 
     /// The edges whose calls are meant.
@@ -128,8 +178,10 @@ impl<'a> Measured<'a> {
         let meant = |index: &usize| {
             let edge = self.scenario.edges[*index];
             match self.measure.target {
-                Target::Run => matches!(edge.caller, Caller::Client(_)),
-                Target::Client(client) => edge.caller == Caller::Client(client),
+                Target::Run => self.scenario.is_top(*index),
+                Target::Client(client) => {
+                    edge.caller == Caller::Client(client) && self.scenario.is_top(*index)
+                }
                 Target::Edge(caller, service) => edge.caller == caller && edge.service == service,
                 Target::Service(_) => false,
             }
@@ -163,9 +215,21 @@ impl<'a> Measured<'a> {
             Metric::Open => Some(edges.iter().map(|&e| self.outcome.open[e]).sum::<u64>() as f64),
             Metric::Attempts => Some(count.attempts as f64),
             Metric::Retries => Some(count.retries as f64),
+            Metric::Hedges => Some(count.hedges as f64),
+            Metric::RefusalsRetried => Some(count.refusals_retried as f64),
+            Metric::Openings => Some(count.openings as f64),
+            Metric::BeyondCap => Some(count.beyond_cap as f64),
             Metric::AttemptsPerCall => ratio(count.attempts as f64, count.calls as f64),
             Metric::Mean => ratio(count.latency_ns as f64 / 1e9, ended as f64),
             Metric::BreakerOpen => self.breaker_open(&edges),
+            Metric::Answers => Some(match self.measure.kind {
+                Some(Kind::Source(source)) => self.answers(&edges).of(source),
+                _ => self.answers(&edges).answered(),
+            } as f64),
+            Metric::DataAge => {
+                let answers = self.answers(&edges);
+                ratio(answers.age_ns as f64 / 1e9, answers.snapshot as f64)
+            }
             metric => self.duration(metric, &edges),
         }
     }
@@ -220,15 +284,21 @@ impl<'a> Measured<'a> {
             Metric::Attempts => Some(count.arrived as f64),
             Metric::Retries => Some((count.arrived - count.arrived_first) as f64),
             Metric::Amplification => {
-                let top = self.scenario.edges.iter().zip(&self.counts.edges);
-                let top = top.filter(|(edge, _)| matches!(edge.caller, Caller::Client(_)));
+                let top = self.counts.edges.iter().enumerate();
+                let top = top.filter(|(edge, _)| self.scenario.is_top(*edge));
                 let calls: u64 = top.map(|(_, count)| count.calls).sum();
                 ratio(count.arrived as f64, calls as f64)
             }
             Metric::Utilisation => timed.utilisation(),
             Metric::Wasted => timed.wasted_share(),
             Metric::Served => Some(count.served as f64),
-            Metric::Shed => Some((count.shed_full + count.shed_expired) as f64),
+            Metric::Shed => Some((count.shed_full + count.shed_expired + count.shed_waited) as f64),
+            Metric::RateLimited => Some(count.rate_limited as f64),
+            Metric::Unreachable => Some(count.unreachable as f64),
+            Metric::Restarts => Some(count.restarts as f64),
+            Metric::ProbesFailed => Some(count.probes_failed as f64),
+            Metric::Lost => Some(count.lost as f64),
+            Metric::Replicas => ratio(timed.replicas_ns as f64, nanos),
             Metric::Late => Some(count.late as f64),
             Metric::Cancelled => Some(count.cancelled as f64),
             Metric::QueueMean => ratio(timed.queue_ns as f64, nanos),

@@ -82,6 +82,10 @@ pub enum Of {
     CallsOrService,
     /// The run as a whole; nothing is named.
     Run,
+    /// An effect, `(service, effect)`; all effects of a service, or all there are if nothing is named.
+    Effects,
+    /// A service that remembers idempotency keys.
+    Keys,
 }
 
 macro_rules! metrics {
@@ -145,6 +149,14 @@ metrics! {
     Attempts "attempts" Count CallsOrService;
     /// Attempts that were not the first of their call: sent, or reaching a service.
     Retries "retries" Count CallsOrService;
+    /// Of those, attempts of hedged calls.
+    Hedges "hedges" Count Calls;
+    /// Tries that the calling side refused, and that were tried again.
+    RefusalsRetried "refusals_retried" Count Calls;
+    /// Times a breaker went to open.
+    Openings "breaker_openings" Count Calls;
+    /// Calls and attempts whose key had no entry of its own under the policy's `scope`.
+    BeyondCap "beyond_cap" Count Calls;
     /// Attempts sent ÷ calls begun.
     AttemptsPerCall "attempts_per_call" Factor Calls;
     /// Mean duration of calls, however they ended; of jobs answered, for a service.
@@ -160,7 +172,7 @@ metrics! {
     P999 "p99.9" Time CallsOrService;
     /// Longest, likewise.
     Max "max" Time CallsOrService;
-    /// Calling processes whose breaker is open, of those that have one, mean over ends of windows.
+    /// Breakers that are open, of those there are, mean over ends of windows.
     BreakerOpen "breaker_open" Share Calls;
     /// Attempts reaching the service ÷ logical calls begun by clients.
     Amplification "amplification" Factor Service;
@@ -170,9 +182,21 @@ metrics! {
     Wasted "wasted" Share Service;
     /// Jobs answered well.
     Served "served" Count Service;
-    /// Attempts refused since the waiting room was full, and jobs dropped from it since their deadline had
-    /// passed.
+    /// Attempts refused since the waiting room was full, and jobs that left it since their deadline had passed or
+    /// they had waited too long.
     Shed "shed" Count Service;
+    /// Attempts refused by the rate limit.
+    RateLimited "rate_limited" Count Service;
+    /// Attempts refused since no replica was there to take them.
+    Unreachable "unreachable" Count Service;
+    /// Replicas that died and were started again.
+    Restarts "restarts" Count Service;
+    /// Probes that were not answered well in time.
+    ProbesFailed "probes_failed" Count Service;
+    /// Jobs lost in an outage or a crash, and attempts that vanished in an outage.
+    Lost "lost" Count Service;
+    /// Replicas that requests were given to, mean over time.
+    Replicas "replicas" Factor Service;
     /// Jobs answered after their caller had left.
     Late "late" Count Service;
     /// Jobs cancelled because their caller had left.
@@ -181,4 +205,29 @@ metrics! {
     QueueMax "queue_max" Count Service;
     /// Jobs waiting, mean over time, all replicas.
     QueueMean "queue_mean" Factor Service;
+    /// Calls with a fallback, by where their answer came from: `answers(web -> api, snapshot)`; without a second name,
+    /// all that were answered, by whatever means.
+    Answers "answers" Count Calls;
+    /// Mean age of the snapshots that were served.
+    DataAge "data_age" Time Calls;
+    /// Times effects were done, duplicates included: `effects(orders, order)`.
+    Effects "effects" Count Effects;
+    /// Times effects were done that had been done already for the same call.
+    DuplicateEffects "duplicate_effects" Count Effects;
+    /// Effects that are missing though the caller was told that all went well.
+    LostEffects "lost_effects" Count Effects;
+    /// Calls that failed after an attempt without an answer, once for each effect they may have had.
+    UnknownEffects "unknown_effects" Count Effects;
+    /// Effects, duplicates left out, of calls that did not end well.
+    HiddenEffects "hidden_effects" Count Effects;
+    /// Effects that are missing in calls that did not end well and had other effects or items done.
+    HalfDoneEffects "half_done_effects" Count Effects;
+    /// Effects not done again because their key was recorded with them.
+    SkippedEffects "skipped_effects" Count Effects;
+    /// Requests that got the answer given before to their key.
+    Replayed "replayed" Count Keys;
+    /// Requests refused since their key was known with another body.
+    KeyConflicts "key_conflicts" Count Keys;
+    /// Requests whose key was being worked on.
+    KeysInProgress "keys_in_progress" Count Keys;
 }

@@ -15,6 +15,7 @@ pub use metric::{Metric, Of, Unit};
 pub(crate) use parse::parse;
 pub use parse::{amount, measure};
 
+use crate::metrics::Source;
 use crate::scenario::model::Caller;
 
 /// One promise.
@@ -65,6 +66,10 @@ pub enum Kind {
     Stopped(usize),
     /// The failure of the last attempt.
     Failed(FailureKind),
+    /// An effect, by its index.
+    Effect(u32),
+    /// Where an answer came from.
+    Source(Source),
 }
 
 impl Kind {
@@ -81,6 +86,10 @@ impl Kind {
                     .find(|kind| kind.name() == name)
                     .map(Kind::Failed)
             }
+            Metric::Answers => Source::ALL
+                .into_iter()
+                .find(|source| source.name() == name)
+                .map(Kind::Source),
             _ => None,
         }
     }

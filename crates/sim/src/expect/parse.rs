@@ -3,6 +3,7 @@
 use seawall::{FailureKind, Span, Stopped, Time};
 
 use super::{Comparison, Expectation, Kind, Measure, Metric, Of, Target, Unit};
+use crate::metrics::Source;
 use crate::scenario::model::{Caller, Run, Scenario};
 use crate::scenario::names::Names;
 use crate::scenario::written::{mend, parse_percent, parse_rate, parse_span, parse_times};
@@ -66,16 +67,19 @@ fn measure_of(
     let (target, kind) = match arguments.as_slice() {
         [] => (target(metric, None, names)?, None),
         [one] => (target(metric, Some(one), names)?, None),
-        [one, kind] => (
-            target(metric, Some(one), names)?,
-            Some(kind_of(metric, kind)?),
-        ),
+        [one, kind] => {
+            let target = target(metric, Some(one), names)?;
+            (target, Some(kind_of(metric, target, kind, names)?))
+        }
         [_, _, third, ..] => return Err(format!("`{third}` is one name too many")),
     };
     let time = |text: Option<&str>| {
         text.map(|text| parse_span(text).map(|span| Time::ZERO.after(span)))
             .transpose()
     };
+    if matches!(metric, Metric::Answers | Metric::DataAge) && !names.fallbacks {
+        return Err("no call has a `fallback`".into());
+    }
     let (from, to) = (time(from)?, time(to)?);
     if from.is_some() || to.is_some() {
         windows_apply(metric, target)?;
@@ -152,8 +156,9 @@ fn target(metric: Metric, name: Option<&str>, names: &Names) -> Result<Target, S
     let service = |name: &str| services().position(|known| known == name).map(|i| i as u32);
     let Some(name) = name else {
         return match metric.of() {
+            Of::Effects => some_effect(None, names).map(|()| Target::Run),
             Of::Run | Of::Calls => Ok(Target::Run),
-            Of::Service | Of::CallsOrService => {
+            Of::Service | Of::CallsOrService | Of::Keys => {
                 Err(format!("say of what: {}(name)", metric.name()))
             }
         };
@@ -167,7 +172,7 @@ fn target(metric: Metric, name: Option<&str>, names: &Names) -> Result<Target, S
     }
     if let Some((from, to)) = name.split_once("->") {
         let (from, to) = (from.trim(), to.trim());
-        if of == Of::Service {
+        if matches!(of, Of::Service | Of::Effects | Of::Keys) {
             return Err(format!(
                 "`{}` is of a service, not of an edge",
                 metric.name()
@@ -182,25 +187,68 @@ fn target(metric: Metric, name: Option<&str>, names: &Names) -> Result<Target, S
     }
     let as_client = client(name)
         .map(Target::Client)
-        .filter(|_| of != Of::Service);
+        .filter(|_| matches!(of, Of::Calls | Of::CallsOrService));
     let as_service = service(name)
         .map(Target::Service)
         .filter(|_| of != Of::Calls);
-    as_client.or(as_service).ok_or_else(|| match of {
-        Of::Calls => unknown("client", name, clients()),
-        Of::Service | Of::Run => unknown("service", name, services()),
-        Of::CallsOrService => unknown("client or service", name, clients().chain(services())),
-    })
+    as_client
+        .or(as_service)
+        .ok_or_else(|| match of {
+            Of::Calls => unknown("client", name, clients()),
+            Of::Service | Of::Run | Of::Effects | Of::Keys => unknown("service", name, services()),
+            Of::CallsOrService => unknown("client or service", name, clients().chain(services())),
+        })
+        .and_then(|target| match (of, target) {
+            (Of::Effects, Target::Service(service)) => {
+                some_effect(Some(service), names).map(|()| target)
+            }
+            (Of::Keys, Target::Service(service)) if !names.keys.contains(&service) => {
+                Err(format!("`{name}` has no `idempotency`"))
+            }
+            _ => Ok(target),
+        })
+}
+
+/// There must be something to count.
+fn some_effect(service: Option<u32>, names: &Names) -> Result<(), String> {
+    let mut effects = names.effects.iter();
+    if effects.any(|effect| service.is_none_or(|service| effect.service == service)) {
+        return Ok(());
+    }
+    let whose = service.map_or("no service", |s| names.services[s as usize].name.as_str());
+    let has = if service.is_some() {
+        "has no"
+    } else {
+        "has an"
+    };
+    Err(format!("{whose} {has} `effect` step"))
 }
 
 fn unknown<'n>(what: &str, name: &str, known: impl Iterator<Item = &'n str> + Clone) -> String {
     format!("no {what} is called `{name}`: {}", mend(name, known))
 }
 
-fn kind_of(metric: Metric, name: &str) -> Result<Kind, String> {
+fn kind_of(metric: Metric, target: Target, name: &str, names: &Names) -> Result<Kind, String> {
+    if let (Of::Effects, Target::Service(service)) = (metric.of(), target) {
+        let own = || {
+            names
+                .effects
+                .iter()
+                .filter(|effect| effect.service == service)
+        };
+        let index = names.effects.iter();
+        let mut index = index
+            .zip(0..)
+            .filter(|(e, _)| e.service == service && e.name == name);
+        return index
+            .next()
+            .map(|(_, index)| Kind::Effect(index))
+            .ok_or_else(|| unknown("effect", name, own().map(|effect| effect.name.as_str())));
+    }
     let hint = match metric {
         Metric::Stopped => mend(name, Stopped::NAMES.into_iter()),
         Metric::Failures => mend(name, FailureKind::ALL.iter().map(|kind| kind.name())),
+        Metric::Answers => mend(name, Source::ALL.into_iter().map(Source::name)),
         _ => {
             return Err(format!(
                 "`{}` has no kinds; leave out `{name}`",

@@ -3,7 +3,7 @@
 //! It grows with every call, so it is off unless asked for ([`crate::World::with_log`]). Writing it changes
 //! nothing else: the trajectory of a run with a log is that of the run without.
 
-use seawall::{Action, CallKey, FailureKind, Operation, Reply, Stopped, Time};
+use seawall::{Action, BreakerState, CallKey, FailureKind, Operation, Reply, Stopped, Time};
 
 /// How a job ended, as its service sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,11 +16,17 @@ pub enum JobEnd {
     ShedFull,
     /// Dropped from the queue since its deadline had passed.
     ShedExpired,
+    /// Refused or dropped since it had waited too long.
+    ShedWaited,
     /// Answered with a failure by a fault.
     Faulted,
     /// Cancelled since its caller had left.
     Cancelled,
-    /// Lost in an outage.
+    /// Refused by the rate limit.
+    RateLimited,
+    /// Refused since no replica was there to take it.
+    Unreachable,
+    /// Lost in an outage or a crash.
     Lost,
 }
 
@@ -37,6 +43,8 @@ impl JobEnd {
 /// One attempt as its service saw it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobRecord {
+    /// Its number, as in [`AttemptLink`]; no two jobs of a run share one.
+    pub job: u64,
     /// Index into `Scenario::services`.
     pub service: u32,
     /// The copy that took it.
@@ -95,6 +103,10 @@ pub enum Said {
     },
     /// To the engine: the call's timer has come.
     Timer,
+    /// To the engine: a call that waits for a permit may have been given one.
+    Look,
+    /// To the engine: the replica to which the next attempt goes.
+    Host(u32),
     /// To the engine: the caller left.
     Cancel,
     /// To the engine as a whole: retries are switched off, or on again.
@@ -118,6 +130,32 @@ pub struct Exchange {
     pub said: Said,
 }
 
+/// Where a call was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallLink {
+    /// Position of its [`Said::Begin`] in [`Log::exchanges`].
+    pub exchange: usize,
+    /// Index into `Scenario::sites`.
+    pub site: u32,
+    /// The job in whose program; `None`: in that of a client.
+    pub within: Option<u64>,
+    /// The breaker of its process when it began, if there is one.
+    pub breaker: Option<BreakerState>,
+}
+
+/// What became of an attempt that went on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AttemptLink {
+    /// How many of [`Log::exchanges`] came before.
+    pub exchange: usize,
+    /// Whose attempt.
+    pub call: CallKey,
+    /// Its number, from 1.
+    pub attempt: u32,
+    /// The job it is to become.
+    pub job: u64,
+}
+
 /// Everything that ended, in the order in which it did, and what was said on the way there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Log {
@@ -127,4 +165,8 @@ pub struct Log {
     pub calls: Vec<CallRecord>,
     /// What passed between the kernel and the policy engines.
     pub exchanges: Vec<Exchange>,
+    /// Where each call was made, in the order in which they began.
+    pub calls_made: Vec<CallLink>,
+    /// The attempts that went on their way, in order.
+    pub attempts_sent: Vec<AttemptLink>,
 }

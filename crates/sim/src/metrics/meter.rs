@@ -60,18 +60,21 @@ impl EdgeMeter {
         self.latency.record(took.0, ATTEMPT);
     }
 
-    /// A call is over. Ended it well, so did its last attempt with the same answer, which then is counted here.
+    /// A call is over. Ended it well, so did its last attempt with the same answer, which then is counted here unless
+    /// it has been already (`None`).
     #[inline(always)]
-    pub(crate) fn call_ended(&mut self, took: Span, last_attempt: Span, verdict: &Verdict) {
+    pub(crate) fn call_ended(&mut self, took: Span, last_attempt: Option<Span>, verdict: &Verdict) {
         self.count.latency_ns += u128::from(took.0);
         match verdict.stopped {
             None => {
                 self.count.ok += 1;
-                if took == last_attempt {
+                if last_attempt == Some(took) {
                     self.latency.record_as(took.0, [OK, ATTEMPT]);
                 } else {
                     self.latency.record(took.0, OK);
-                    self.latency.record(last_attempt.0, ATTEMPT);
+                    if let Some(last_attempt) = last_attempt {
+                        self.latency.record(last_attempt.0, ATTEMPT);
+                    }
                 }
             }
             Some(reason) => {

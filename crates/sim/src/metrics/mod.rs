@@ -1,5 +1,8 @@
 //! Measuring: what is counted, and in which window.
 
+mod answer;
+mod effect;
+mod ledger;
 mod level;
 mod log;
 mod meter;
@@ -7,8 +10,11 @@ mod outcome;
 mod recorder;
 mod tally;
 
+pub use answer::{AnswerCount, Source};
+pub use effect::{EffectCount, KeyCount};
+pub use ledger::{By, Entry, Known, Mark, Next, Response};
 pub(crate) use level::Level;
-pub use log::{CallRecord, Exchange, JobEnd, JobRecord, Log, Said};
+pub use log::{AttemptLink, CallLink, CallRecord, Exchange, JobEnd, JobRecord, Log, Said};
 pub(crate) use meter::{EdgeMeter, ServiceMeter};
 pub use outcome::{
     ClientCount, Counts, EdgeCount, EdgeGauge, EdgeLatency, Ended, KINDS, Outcome, STOPS,

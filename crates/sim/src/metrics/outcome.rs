@@ -3,6 +3,9 @@
 use hdrhistogram::Histogram;
 use seawall::{FailureKind, Phase, Stopped, Time};
 
+use super::answer::AnswerCount;
+use super::effect::{EffectCount, KeyCount};
+use super::ledger::Entry;
 use super::log::Log;
 use crate::scenario::model::Scenario;
 
@@ -34,8 +37,10 @@ macro_rules! counters {
     };
 }
 
+pub(super) use counters;
+
 /// A number, or an array of numbers, that only grows during a run.
-trait Counted {
+pub(super) trait Counted {
     fn since(&self, earlier: &Self) -> Self;
     fn add(&mut self, other: &Self);
 }
@@ -88,6 +93,14 @@ counters! {
         attempt_failed: [u64; KINDS],
         /// The same attempts by the phase they failed in (index: `Phase as usize`).
         attempt_failed_in: [u64; PHASES],
+        /// Of the retries, attempts of hedged calls.
+        hedges: u64,
+        /// Tries that the calling side refused, and that were tried again.
+        refusals_retried: u64,
+        /// Times a breaker went to open.
+        openings: u64,
+        /// Calls and attempts whose key had no entry of its own under the policy's `scope`, once for each part.
+        beyond_cap: u64,
         /// Sum over ended calls of their duration, in ns.
         latency_ns: u128,
     }
@@ -116,9 +129,25 @@ counters! {
         shed_full: u64,
         /// Jobs dropped from the queue since their deadline had passed.
         shed_expired: u64,
+        /// Jobs refused or dropped since they had waited too long.
+        shed_waited: u64,
+        /// Attempts refused by the rate limit.
+        rate_limited: u64,
+        /// Attempts refused since no replica was there to take them.
+        unreachable: u64,
+        /// Replicas that died and were started again.
+        restarts: u64,
+        /// Probes sent.
+        probes: u64,
+        /// Probes that are over, well or not, for the caller or not.
+        probes_over: u64,
+        /// Probes that were not answered well in time.
+        probes_failed: u64,
+        /// Time integral of the number of replicas that requests are given to, in replica-ns.
+        replicas_ns: u128,
         /// Attempts answered with a failure by a fault (errors, refused connections).
         faulted: u64,
-        /// Jobs lost in an outage, and attempts that vanished in one.
+        /// Jobs lost in an outage or a crash, and attempts that vanished in an outage.
         lost: u64,
         /// Jobs answered well.
         served: u64,
@@ -194,16 +223,50 @@ pub struct Counts {
     pub services: Vec<ServiceCount>,
     /// By index in `Scenario::edges`.
     pub edges: Vec<EdgeCount>,
+    /// By index in [`Effects::effects`](crate::scenario::effects::Effects::effects).
+    pub effects: Vec<EffectCount>,
+    /// By index in [`Effects::stores`](crate::scenario::effects::Effects::stores).
+    pub keys: Vec<KeyCount>,
+    /// By index in [`Fallbacks::edges`](crate::scenario::fallbacks::Fallbacks::edges).
+    pub answers: Vec<AnswerCount>,
 }
 
 impl Counts {
     /// Nothing counted yet.
-    pub(crate) fn zero(scenario: &Scenario) -> Self {
+    #[must_use]
+    pub fn zero(scenario: &Scenario) -> Self {
         Counts {
             clients: vec![ClientCount::default(); scenario.clients.len()],
             services: vec![ServiceCount::default(); scenario.services.len()],
             edges: vec![EdgeCount::default(); scenario.edges.len()],
+            effects: vec![
+                EffectCount::default();
+                scenario.effects.as_ref().map_or(0, |e| e.effects.len())
+            ],
+            keys: vec![
+                KeyCount::default();
+                scenario.effects.as_ref().map_or(0, |e| e.stores.len())
+            ],
+            answers: vec![
+                AnswerCount::default();
+                scenario.fallbacks.as_ref().map_or(0, |f| f.edges.len())
+            ],
         }
+    }
+
+    /// Adds `other`, count by count.
+    pub fn add(&mut self, other: &Self) {
+        fn each<T>(sums: &mut [T], counts: &[T], add: fn(&mut T, &T)) {
+            sums.iter_mut()
+                .zip(counts)
+                .for_each(|(sum, count)| add(sum, count));
+        }
+        each(&mut self.clients, &other.clients, ClientCount::add);
+        each(&mut self.services, &other.services, ServiceCount::add);
+        each(&mut self.edges, &other.edges, EdgeCount::add);
+        each(&mut self.effects, &other.effects, EffectCount::add);
+        each(&mut self.keys, &other.keys, KeyCount::add);
+        each(&mut self.answers, &other.answers, AnswerCount::add);
     }
 
     /// What was counted since `earlier`.
@@ -219,6 +282,9 @@ impl Counts {
             clients: each(&self.clients, &earlier.clients, ClientCount::since),
             services: each(&self.services, &earlier.services, ServiceCount::since),
             edges: each(&self.edges, &earlier.edges, EdgeCount::since),
+            effects: each(&self.effects, &earlier.effects, EffectCount::since),
+            keys: each(&self.keys, &earlier.keys, KeyCount::since),
+            answers: each(&self.answers, &earlier.answers, AnswerCount::since),
         }
     }
 }
@@ -301,6 +367,8 @@ pub enum Ended {
     CallLimit,
     /// `run.limits.queue` was reached.
     QueueLimit,
+    /// `run.limits.memory` was reached.
+    MemoryLimit,
 }
 
 /// What a run leaves behind.
@@ -336,4 +404,6 @@ pub struct Outcome {
     pub calls_in_flight_max: u64,
     /// Single calls and jobs from the very start, if the world was made [`crate::World::with_log`].
     pub log: Option<Log>,
+    /// Every attempt of the first calls, if the world was made [`crate::World::with_ledger`].
+    pub ledger: Option<Vec<Entry>>,
 }

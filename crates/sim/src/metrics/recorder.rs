@@ -3,7 +3,9 @@
 use seawall::Time;
 
 use super::log::Log;
-use super::outcome::{Counts, EdgeGauge, ServiceGauge, Window, WindowLatency};
+use super::outcome::{
+    ClientCount, Counts, EdgeCount, EdgeGauge, ServiceCount, ServiceGauge, Window, WindowLatency,
+};
 
 /// Remembers what had been counted at the instants that matter; everything reported is a difference.
 #[derive(Clone, Debug)]
@@ -41,6 +43,22 @@ impl Recorder {
             windows: Vec::new(),
             log: None,
         }
+    }
+
+    /// What the windows take.
+    pub(crate) fn bytes(&self) -> usize {
+        let Some(window) = self.windows.last() else {
+            return 0;
+        };
+        let of_edge = size_of::<EdgeCount>() + size_of::<EdgeGauge>();
+        let of_edge = of_edge + size_of::<Option<WindowLatency>>();
+        let of_service = size_of::<ServiceCount>() + size_of::<ServiceGauge>();
+        let counts = &window.counts;
+        let one = size_of::<Window>()
+            + counts.edges.len() * of_edge
+            + counts.services.len() * of_service
+            + counts.clients.len() * size_of::<ClientCount>();
+        self.windows.len() * one
     }
 
     /// Totals start here: what was seen before does not count.

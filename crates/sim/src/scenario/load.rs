@@ -1,11 +1,14 @@
 //! From text to a scenario that can run, or to everything that is wrong with it.
 
+use std::sync::Arc;
+
 use seawall::Span;
 use serde_json::{Value as Json, json};
 
 use super::circle::circles;
 use super::context::Context;
-use super::file::ScenarioFile;
+use super::file::{ScenarioFile, trouble};
+use super::keys;
 use super::model::{Caller, Client, Edge, Fault, Link, Policy, Run, Scenario, Service};
 use super::names::{self, DEFAULT_LINK, NO_POLICY};
 use super::overrides::{self, Override};
@@ -157,15 +160,20 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
         context,
         |index, client, context| client.mean(index, &mut compiler, context),
     );
-    let services = each(
+    let mut services = each(
         "services",
         entries(&file.services),
         context,
         |index, service, context| service.mean(index, &mut compiler, context),
     );
     let faults = faults(file, duration, &clients, &services, context);
+    context.names = std::mem::take(&mut context.names).with(Some(compiler.effects()));
+    context.names.fallbacks = compiler.fallbacks().is_used();
+    trouble::prepare(&mut services, &faults);
     let expect = promises(file, run.as_ref(), context);
-    let compiled = compiler.finish();
+    let mut compiled = compiler.finish();
+    compiled.effects.faults = faults.iter().any(Fault::runs_the_program);
+    keys::check(&compiled, context);
     engines(file, &compiled.edges, &clients, &services, context);
     // Only what all parts agree on can be followed.
     if context.problems.is_empty() {
@@ -177,6 +185,8 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
             context.report(compiled.places[circle.site as usize], message);
         }
     }
+    let (effects, mut fallbacks) = (compiled.effects, compiled.fallbacks);
+    fallbacks.complete(&compiled.sites);
     Some(Scenario {
         title: file.title.clone().unwrap_or_default(),
         description: file.description.clone().unwrap_or_default(),
@@ -190,6 +200,8 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
         code: compiled.code,
         faults,
         expect,
+        effects: effects.is_used().then(|| Arc::new(effects)),
+        fallbacks: fallbacks.is_used().then(|| Arc::new(fallbacks)),
     })
 }
 

@@ -1,8 +1,14 @@
 //! Scenarios: what was written, and what it means.
 
+pub(crate) mod behaviour;
 mod circle;
 pub(crate) mod context;
+pub mod effects;
+pub mod fallbacks;
 pub(crate) mod file;
+pub(crate) mod gate;
+mod keys;
+pub(crate) mod lifecycle;
 mod load;
 pub mod model;
 pub(crate) mod names;
@@ -12,6 +18,7 @@ mod policy;
 pub(crate) mod problem;
 mod topology;
 pub(crate) mod tree;
+pub(crate) mod waiting;
 pub(crate) mod written;
 
 pub(crate) use load::drop_unread;

@@ -3,12 +3,21 @@
 //! Everything here has been checked; the kernel runs it without looking back. Order is the order of
 //! the file, and order is identity: `services[2]` is the third service written.
 
+use std::sync::Arc;
+
 use seawall::{Failure, FailureKind, Operation, Span, Time};
 
+use super::effects::Effects;
+use super::fallbacks::Fallbacks;
 use crate::arrivals::Arrivals;
 use crate::expect::Expectation;
 use crate::law::Law;
 use crate::step::{Code, Pc};
+
+pub use super::behaviour::*;
+pub use super::gate::*;
+pub use super::lifecycle::*;
+pub use super::waiting::*;
 
 /// One world, ready to run.
 #[derive(Clone, Debug)]
@@ -37,6 +46,10 @@ pub struct Scenario {
     pub faults: Vec<Fault>,
     /// What the world promises.
     pub expect: Vec<Expectation>,
+    /// Effects, keys and scripts, where any are used.
+    pub effects: Option<Arc<Effects>>,
+    /// Fallbacks, where there are any.
+    pub fallbacks: Option<Arc<Fallbacks>>,
 }
 
 impl Scenario {
@@ -50,6 +63,14 @@ impl Scenario {
         let service = &self.services[edge.service as usize].name;
         let policy = &self.policies[edge.policy as usize].name;
         format!("{caller} -> {service} ({policy})")
+    }
+
+    /// Whether logical calls of a client go along an edge. Calls made instead of others that failed are none of their own.
+    #[must_use]
+    pub fn is_top(&self, edge: usize) -> bool {
+        let stands_in = |f: &Arc<Fallbacks>| f.stand_ins.contains(&(edge as u32));
+        matches!(self.edges[edge].caller, Caller::Client(_))
+            && !self.fallbacks.as_ref().is_some_and(stands_in)
     }
 
     /// What the random streams of an edge are named by: `caller -> service`, and a number where a
@@ -105,6 +126,8 @@ pub struct Limits {
     pub calls: u64,
     /// Jobs waiting at any one service.
     pub queue: u64,
+    /// Bytes of everything in flight and of all windows.
+    pub memory: u64,
 }
 
 /// A population of callers.
@@ -162,6 +185,8 @@ pub struct Service {
     pub honours_cancellation: bool,
     /// What it does, by operation. Index 0 serves callers that name none.
     pub operations: Vec<ServiceOperation>,
+    /// What else there is to it; `None` for most.
+    pub behaviour: Option<Box<Behaviour>>,
 }
 
 /// One of the things a service does.
@@ -187,27 +212,6 @@ pub enum Balance {
     LeastInFlight,
     /// The better of two drawn at random.
     PowerOfTwo,
-}
-
-/// A replica's waiting room.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Queue {
-    /// Places, not counting those in service; `None` is unlimited.
-    pub capacity: Option<u32>,
-    /// Who is next.
-    pub discipline: Discipline,
-}
-
-/// Who is next.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Discipline {
-    /// Longest waiting first.
-    #[default]
-    Fifo,
-    /// Shortest waiting first.
-    Lifo,
-    /// Longest waiting first, but a job whose deadline has passed is dropped instead of started.
-    DeadlineDrop,
 }
 
 /// A named policy.
@@ -263,6 +267,8 @@ pub struct CallSite {
     pub link: u32,
     /// Whether the program goes on when the call fails.
     pub optional: bool,
+    /// How important it is, 0 most; `None`: as important as the request that caused it.
+    pub priority: Option<u8>,
 }
 
 /// A disturbance on the timeline.
@@ -294,6 +300,10 @@ pub enum FaultKind {
         share: f64,
         /// What they get.
         failure: Failure,
+        /// Whether the program runs first, with its effects; otherwise they are not worked on.
+        after_program: bool,
+        /// The only replica concerned; `None`: all.
+        replica: Option<u32>,
     },
     /// A share of the workers of each replica is gone (rounded to whole workers, running work ends first).
     LoseCapacity {
@@ -319,11 +329,27 @@ pub enum FaultKind {
         /// At least 0.
         factor: f64,
     },
+    /// Something happens to the first replicas of a service alone.
+    Replicas {
+        /// Index into `services`.
+        service: u32,
+        /// How many; `u32::MAX` is all.
+        replicas: u32,
+        /// What.
+        trouble: Trouble,
+    },
     /// Retries under a policy are switched off.
     KillSwitch {
         /// Index into `policies`.
         policy: u32,
     },
+}
+
+impl Fault {
+    /// Whether it has programs run whose answers it then replaces.
+    pub(crate) fn runs_the_program(&self) -> bool {
+        matches!(self.kind, FaultKind::Errors { after_program, .. } if after_program)
+    }
 }
 
 impl FaultKind {
@@ -337,6 +363,7 @@ impl FaultKind {
             FaultKind::Outage { .. } => "outage",
             FaultKind::Refuse { .. } => "refuse",
             FaultKind::Load { .. } => "load",
+            FaultKind::Replicas { trouble, .. } => trouble.name(),
             FaultKind::KillSwitch { .. } => "kill_switch",
         }
     }

@@ -1,6 +1,7 @@
 //! Every name that can be referred to.
 
 use super::context::Context;
+use super::effects::{Effect, Effects, Rules};
 use super::file::ScenarioFile;
 use super::model::{Caller, Scenario};
 use super::tree::At;
@@ -18,6 +19,12 @@ pub(crate) struct Names {
     pub(crate) services: Vec<ServiceNames>,
     pub(crate) policies: Vec<String>,
     pub(crate) links: Vec<String>,
+    /// Known once programs have been compiled.
+    pub(crate) effects: Vec<Effect>,
+    /// Services that remember idempotency keys, likewise.
+    pub(crate) keys: Vec<u32>,
+    /// Whether any call has a fallback, likewise.
+    pub(crate) fallbacks: bool,
 }
 
 /// A service and what it offers.
@@ -40,7 +47,23 @@ impl Names {
             services: services.collect(),
             policies: scenario.policies.iter().map(|p| p.name.clone()).collect(),
             links: scenario.links.iter().map(|l| l.name.clone()).collect(),
+            fallbacks: scenario.fallbacks.is_some(),
+            ..Names::default()
         }
+        .with(scenario.effects.as_deref())
+    }
+
+    /// With what is known of effects.
+    pub(crate) fn with(mut self, effects: Option<&Effects>) -> Names {
+        let Some(effects) = effects else { return self };
+        self.effects = effects.effects.clone();
+        let remembers = |rules: &Vec<Rules>| rules.iter().any(|rules| rules.store.is_some());
+        let services = (0..).zip(&effects.rules);
+        self.keys = services
+            .filter(|(_, rules)| remembers(rules))
+            .map(|(service, _)| service)
+            .collect();
+        self
     }
 
     /// The link that calls of `caller` to `service` take unless they name one.

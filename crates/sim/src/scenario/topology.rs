@@ -88,7 +88,12 @@ impl Work<'_> {
             let code = &self.scenario.code;
             let next = Pc(pc.0 + 1);
             pc = match code.instrs[pc.0 as usize] {
-                Instr::Work(_) | Instr::Delay(_) | Instr::Respond(_) => next,
+                Instr::Work(_)
+                | Instr::Delay(_)
+                | Instr::Respond(_)
+                | Instr::Effect(_)
+                | Instr::Otherwise(_)
+                | Instr::Claim(_) => next,
                 Instr::Call(site) => {
                     add(&mut caused, &self.site(site));
                     next

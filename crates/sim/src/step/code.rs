@@ -58,6 +58,13 @@ pub enum Instr {
     Jump(Pc),
     /// Answers the caller now with `replies[.0]`; what follows runs without anybody waiting.
     Respond(u32),
+    /// Goes on at this address; only where the call just before it failed and has another call for a fallback, the
+    /// kernel steps over it.
+    Otherwise(Pc),
+    /// Commits `Effects::effects[.0]`.
+    Effect(u32),
+    /// Looks for the request's key in `Effects::stores[.0]`: goes on if it is new.
+    Claim(u32),
     /// Ends the block.
     End,
 }
@@ -73,9 +80,12 @@ impl Code {
             }
             let next = Pc(at + 1);
             match self.instrs[at as usize] {
-                Instr::Work(_) | Instr::Delay(_) | Instr::Call(_) | Instr::Respond(_) => {
-                    open.push(next);
-                }
+                Instr::Work(_)
+                | Instr::Delay(_)
+                | Instr::Call(_)
+                | Instr::Respond(_)
+                | Instr::Effect(_)
+                | Instr::Claim(_) => open.push(next),
                 Instr::Parallel { first, count } => {
                     open.push(next);
                     open.extend(self.branches_of(first, count));
@@ -84,6 +94,7 @@ impl Code {
                     open.extend(self.arms_of(first, count).iter().map(|arm| arm.1));
                 }
                 Instr::Repeat { body, .. } => open.extend([next, body]),
+                Instr::Otherwise(to) => open.extend([next, to]),
                 Instr::Jump(to) => open.push(to),
                 Instr::End => {}
             }

@@ -7,6 +7,8 @@ use seawall::Span;
 use super::{Code, Instr, Pc, Step};
 use crate::law::Law;
 use crate::scenario::context::Context;
+use crate::scenario::effects::{Effect, Effects, Sends, Store};
+use crate::scenario::fallbacks::{Fallbacks, Rule};
 use crate::scenario::file::law::LawFile;
 use crate::scenario::model::{CallSite, Caller, Edge};
 use crate::scenario::tree::Position;
@@ -30,6 +32,10 @@ pub(crate) struct Compiled {
     pub(crate) sites: Vec<CallSite>,
     /// Where each call site is written.
     pub(crate) places: Vec<Position>,
+    pub(crate) effects: Effects,
+    pub(crate) fallbacks: Fallbacks,
+    /// Where each store of keys is written.
+    pub(crate) stores: Vec<Position>,
 }
 
 /// A nested block, where its address goes once it has one, and what it ends in.
@@ -98,6 +104,7 @@ impl Compiler {
                 Step::Choose(arms) => super::choose::compile(arms, self, context),
                 Step::Repeat(repeat) => repeat.compile(self),
                 Step::Respond(answer) => super::respond::compile(answer, caller, self, context),
+                Step::Effect(name) => super::effect::compile(name, caller, self, context),
             }
         }
         self.push(last);
@@ -122,7 +129,7 @@ impl Compiler {
         });
     }
 
-    pub(super) fn code(&mut self) -> &mut Code {
+    pub(crate) fn code(&mut self) -> &mut Code {
         &mut self.compiled.code
     }
 
@@ -146,9 +153,56 @@ impl Compiler {
         index as u32
     }
 
+    /// What is known of fallbacks so far.
+    pub(crate) fn fallbacks(&mut self) -> &mut Fallbacks {
+        &mut self.compiled.fallbacks
+    }
+
+    /// What holds for a call site.
+    pub(super) fn rule(&mut self, site: u32, rule: Rule) {
+        let rules = &mut self.compiled.fallbacks.rules;
+        rules.resize(rules.len().max(site as usize + 1), None);
+        rules[site as usize] = Some(rule);
+    }
+
+    /// What is known of effects so far.
+    pub(crate) fn effects(&mut self) -> &mut Effects {
+        &mut self.compiled.effects
+    }
+
+    /// The index of an effect, shared by all steps of a service that name it.
+    pub(crate) fn effect(&mut self, service: u32, name: &str) -> u32 {
+        let effects = &mut self.compiled.effects.effects;
+        let known = effects.iter();
+        let index = known
+            .clone()
+            .position(|known| known.service == service && known.name == name)
+            .unwrap_or(known.len());
+        if index == effects.len() {
+            let name = name.to_owned();
+            effects.push(Effect { service, name });
+        }
+        index as u32
+    }
+
+    /// The index of a new store of keys.
+    pub(crate) fn store(&mut self, store: Store, place: Position) -> u32 {
+        self.compiled.stores.push(place);
+        self.compiled.effects.stores.push(store);
+        self.compiled.stores.len() as u32 - 1
+    }
+
+    /// Has the program that comes next begin with a look at the keys of `store`; gives the address of that.
+    pub(crate) fn claim(&mut self, store: u32) -> Pc {
+        let here = self.here();
+        self.push(Instr::Claim(store));
+        here
+    }
+
     /// The index of a new call site.
-    pub(super) fn site(&mut self, site: CallSite, place: Position) -> u32 {
+    pub(super) fn site(&mut self, site: CallSite, sends: Sends, place: Position) -> u32 {
         self.compiled.places.push(place);
+        self.compiled.effects.sends.push(sends);
         self.compiled.sites.push(site);
         self.compiled.sites.len() as u32 - 1
     }

@@ -9,6 +9,8 @@ mod call;
 mod choose;
 mod code;
 mod compile;
+mod effect;
+mod fallback;
 mod parallel;
 mod repeat;
 mod respond;
@@ -18,7 +20,7 @@ pub use code::{Code, Instr, Pc};
 
 pub(crate) use block::Block;
 pub(crate) use call::Call;
-pub(crate) use compile::Compiler;
+pub(crate) use compile::{Compiled, Compiler};
 
 use crate::scenario::file::law::LawFile;
 use crate::scenario::tree::At;
@@ -42,5 +44,8 @@ choice! {
         repeat => Repeat(repeat::Repeat),
         /// Answers the caller now; what follows runs without anybody waiting. Only in services.
         respond => Respond(At<respond::Answer>),
+        /// Does something to the world that stays done, whatever the caller is told: the name of the effect. Only in
+        /// services.
+        effect => Effect(At<String>),
     }
 }

@@ -4,6 +4,7 @@
 //! file, adds its path.
 
 pub mod hgrm;
+pub(crate) mod http_date;
 pub mod instants;
 pub mod rates;
 mod rows;

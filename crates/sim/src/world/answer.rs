@@ -3,7 +3,7 @@
 use seawall::{Failure, Reply};
 
 use super::edge::EdgeState;
-use super::job::{A_JOB, Job, JobState};
+use super::job::{A_JOB, Job, JobState, NOWHERE};
 use super::site::{Site, Way};
 use super::{TaskId, World};
 use crate::event::Event;
@@ -26,13 +26,20 @@ impl Job {
     /// Takes note of the answer, which goes home if anybody waits for it and the link does not lose it.
     #[inline]
     pub(super) fn answer(&mut self, reply: Reply, site: &Site, edge: &mut EdgeState) -> Home {
-        self.answer = reply;
         if self.caller_waits && !edge.loses(site.lose_response) {
+            self.answer = reply;
             return match site.way {
                 Way::Instant => Home::AtOnce,
                 _ => Home::ByLink,
             };
         }
+        self.unheard(reply)
+    }
+
+    /// Takes note of the answer, which nobody will get.
+    #[inline]
+    fn unheard(&mut self, reply: Reply) -> Home {
+        self.answer = reply;
         self.caller_waits = false;
         match self.state {
             JobState::Ended => Home::Gone,
@@ -43,11 +50,16 @@ impl Job {
 
 impl World {
     /// Sends an attempt home that was never let in.
-    #[inline(never)]
     pub(super) fn refuse(&mut self, id: TaskId, failure: Failure) -> Option<Event> {
+        self.send_home(id, Reply::Failed(failure))
+    }
+
+    /// Sends an answer home to an attempt that was never let in.
+    #[inline(never)]
+    pub(super) fn send_home(&mut self, id: TaskId, reply: Reply) -> Option<Event> {
         let job = self.tasks[id].job_mut().expect(A_JOB);
         job.state = JobState::Ended;
-        let arrives = self.answer(id, Reply::Failed(failure));
+        let arrives = self.answer(id, reply);
         arrives.then_some(Event::Answer(id))
     }
 
@@ -55,10 +67,15 @@ impl World {
     /// iteration.
     #[inline(never)]
     pub(super) fn respond(&mut self, id: TaskId, reply: Reply) {
-        let Some(job) = self.tasks[id].job_mut() else {
+        let Some(job) = self.tasks[id].job() else {
             return;
         };
         if !job.answered {
+            let reply = match self.effects {
+                Some(_) => self.say(id, reply, false),
+                None => reply,
+            };
+            let job = self.tasks[id].job_mut().expect(A_JOB);
             self.services[job.service as usize].answered(self.now, job);
             self.ended(id, JobEnd::of(reply));
             if self.answer(id, reply) {
@@ -68,12 +85,20 @@ impl World {
     }
 
     /// Sends an answer home. Whether it arrives in this very instant, which is left to do.
-    #[inline(always)]
     pub(super) fn answer(&mut self, id: TaskId, reply: Reply) -> bool {
         let job = self.tasks[id].job_mut().expect(A_JOB);
         let index = job.site;
-        let site = &self.sites[index as usize];
-        let home = job.answer(reply, site, &mut self.edges[site.edge as usize]);
+        let home = if job.caller_waits {
+            let (service, replica) = (job.service, job.replica);
+            if replica != NOWHERE && self.services[service as usize].behaviour.is_some() {
+                self.observe(service, replica, Some(reply));
+            }
+            let job = self.tasks[id].job_mut().expect(A_JOB);
+            let site = &self.sites[index as usize];
+            job.answer(reply, site, &mut self.edges[site.edge as usize])
+        } else {
+            job.unheard(reply)
+        };
         self.go_home(id, index, home)
     }
 

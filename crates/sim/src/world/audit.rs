@@ -49,6 +49,21 @@ impl World {
                 ));
             }
         }
+        for (edge, state) in self.scenario.edges.iter().zip(&self.edges) {
+            let count = &state.meter.count;
+            let (sent, failed) = state.of_engines(&self.engines);
+            let seen = count.attempt_failed.iter().sum::<u64>();
+            if (sent, failed) != (count.attempts, seen) || count.hedges > count.retries {
+                broken.push(format!(
+                    "the engines of {} count what the kernel counts: {sent} attempts and {}, {failed} failed and {seen}, \
+                     {} hedges of {} retries",
+                    self.scenario.edge_name(edge),
+                    count.attempts,
+                    count.hedges,
+                    count.retries
+                ));
+            }
+        }
         let begun: u64 = self.clients.iter().map(|c| c.count.iterations).sum();
         let ended: u64 = (self.clients.iter())
             .map(|c| c.count.iterations_ok + c.count.iterations_failed)
@@ -69,18 +84,21 @@ impl World {
                 lost,
                 ..
             } = count;
-            let turned_away = count.shed_full + count.shed_expired + count.faulted;
+            let turned_away =
+                count.shed_full + count.shed_expired + count.shed_waited + count.faulted;
+            let refused = count.rate_limited + count.unreachable;
             let (mut inside, mut so_far) = (0, 0);
             for (_, arrived, answered) in self.jobs_inside(i as u32) {
                 inside += u64::from(!answered);
                 so_far += u128::from(self.now.since(arrived).0);
             }
-            let ended = turned_away + served + failed + cancelled + lost;
-            if count.arrived != ended + inside {
+            let ended =
+                count.probes_over + turned_away + refused + served + failed + cancelled + lost;
+            if count.arrived + count.probes != ended + inside {
                 broken.push(format!(
                     "each attempt that arrives ends once: {service} saw {} arrive, {ended} end, \
                      {inside} are inside",
-                    count.arrived
+                    count.arrived + count.probes
                 ));
             }
             // Little's law as an identity: the integral of the number inside is the sum of the times inside.
@@ -91,6 +109,14 @@ impl World {
                     count.sojourn_ns + so_far
                 ));
             }
+        }
+        if let Some(effects) = &self.effects {
+            let open = |id| self.tasks.get(id).is_some_and(|task| task.job().is_some());
+            broken.extend(effects.broken_laws(open));
+        }
+        if let Some(fallbacks) = &self.fallbacks {
+            let open = self.tasks.iter().filter_map(|(_, task)| task.call);
+            broken.extend(fallbacks.broken_laws(open.map(|call| call.site)));
         }
         broken
     }

@@ -1,45 +1,68 @@
-//! Calls: driving the policy engine, and carrying attempts to services and answers back.
+//! Calls: driving the policy engine from a call's beginning to its end.
 //!
 //! This is the simulated twin of a production driver: begin, poll until nothing is left, do each
 //! action, wake at the engine's timer, tell it what came back. It decides nothing itself.
 
 use std::collections::VecDeque;
 
-use seawall::{Action, CallKey, FailureKind, Reply, Request, Time, Verdict};
+use seawall::{Action, CallKey, Operation, Reply, Request, Time, Verdict, Wait};
 
 use super::edge::EdgeState;
 use super::job::{Job, JobState};
-use super::site::Way;
-use super::task::{Task, What};
+use super::task::What;
 use super::{TaskId, World};
 use crate::arena::Id;
 use crate::event::Event;
-use crate::metrics::{CallRecord, Ended, Exchange, Log, Said};
-use crate::queue::{EventQueue, Rank};
+use crate::metrics::{CallLink, CallRecord, Exchange, Log, Said};
+use crate::queue::EventQueue;
 use crate::scenario::model::failure_of_failed_call;
 
 /// A logical call in flight. It lives in the task that waits for it, which waits for nothing else.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call {
-    state: seawall::Call,
+    pub(super) state: seawall::Call,
     /// Index into `World::engines`.
-    engine: u32,
+    pub(super) engine: u32,
     pub(super) edge: u32,
-    site: u32,
+    pub(super) site: u32,
+    /// The client for whose iteration it is made.
+    pub(super) tenant: u32,
+    /// The replica chosen for its next attempt, where its policy tells them apart; else `NOWHERE`.
+    pub(super) host: u32,
     /// The attempt under way, and when it was sent.
-    job: TaskId,
-    sent: Time,
-    began: Time,
+    pub(super) job: TaskId,
+    pub(super) sent: Time,
+    /// Where all attempts under way are kept, if its policy hedges.
+    pub(super) copies: Option<u32>,
+    pub(super) began: Time,
     /// The earliest `Timer` event under way for it; `Time::MAX` if none.
     armed: Time,
     /// Whether we ended it ourselves, so that giving up its attempt is no timeout.
-    cancelled: bool,
+    pub(super) cancelled: bool,
+}
+
+/// Where the attempts of a call come from, and go.
+#[derive(Clone, Copy)]
+pub(super) struct Sender {
+    /// The `call` step.
+    pub(super) site: u32,
+    pub(super) tenant: u32,
+    pub(super) host: u32,
 }
 
 impl Call {
+    #[inline(always)]
+    pub(super) fn sender(&self) -> Sender {
+        Sender {
+            site: self.site,
+            tenant: self.tenant,
+            host: self.host,
+        }
+    }
+
     /// Writes down what passes between it and its engine, if anybody asked.
     #[inline(always)]
-    fn log(&self, log: &mut Option<Log>, now: Time, edge: &EdgeState, said: Said) {
+    pub(super) fn log(&self, log: &mut Option<Log>, now: Time, edge: &EdgeState, said: Said) {
         if let Some(log) = log {
             log.exchanges.push(Exchange {
                 at: now,
@@ -48,6 +71,14 @@ impl Call {
                 call: Some(self.state.key()),
                 said,
             });
+        }
+    }
+
+    /// Writes down that it waited for a permit and asks whether it has it, if anybody asked.
+    #[inline(always)]
+    pub(super) fn log_look(&self, log: &mut Option<Log>, now: Time, edge: &EdgeState) {
+        if log.is_some() && self.state.waits_for() == Some(Wait::Permit) {
+            self.log(log, now, edge, Said::Look);
         }
     }
 
@@ -63,33 +94,43 @@ impl Call {
         soon: &mut VecDeque<Event>,
     ) {
         match action {
-            Some(Action::Send { attempt, .. }) => {
-                edge.meter.count.attempts += 1;
-                edge.meter.count.retries += u64::from(*attempt > 1);
-                self.sent = now;
-            }
+            Some(Action::Send { attempt, .. }) => self.counts_as_sent(*attempt, edge, now),
             Some(Action::Finish(verdict)) => {
                 let (took, last_attempt) = (now.since(self.began), now.since(self.sent));
-                edge.meter.call_ended(took, last_attempt, verdict);
+                edge.meter.call_ended(took, Some(last_attempt), verdict);
             }
             // The engine is asked again before anybody else.
-            Some(Action::Abandon(_)) => return,
+            Some(Action::Abandon(_) | Action::Choose(_)) => return,
             None => {}
         }
+        self.arm(edge, now, queue);
+        wake_admitted(engine, soon);
+    }
+
+    #[inline(always)]
+    pub(super) fn counts_as_sent(&mut self, attempt: u32, edge: &mut EdgeState, now: Time) {
+        edge.meter.count.attempts += 1;
+        edge.meter.count.retries += u64::from(attempt > 1);
+        self.sent = now;
+    }
+
+    /// Sees to it that its engine is woken in time.
+    #[inline(always)]
+    pub(super) fn arm(&mut self, edge: &EdgeState, now: Time, queue: &mut EventQueue<Event>) {
         if let Some(at) = self.state.timer()
             && at < self.armed
         {
             self.armed = at;
             edge.set_timer(Id::from_bits(self.state.key().0), now, at, queue);
         }
-        // Those who were given a permit meanwhile.
-        while let Some(key) = engine.next_admitted() {
-            soon.push_back(Event::Poll(Id::from_bits(key.0)));
-        }
     }
 
-    #[inline(always)]
-    fn record(&self, first_engine: u32, now: Time, verdict: &Verdict) -> CallRecord {
+    /// Its request must not be sent again.
+    pub(super) fn forbid_retries(&mut self) {
+        self.state.forbid_retries();
+    }
+
+    pub(super) fn record(&self, first_engine: u32, now: Time, verdict: &Verdict) -> CallRecord {
         CallRecord {
             edge: self.edge,
             process: self.engine - first_engine,
@@ -102,28 +143,44 @@ impl Call {
     }
 }
 
+/// Those who were given a permit meanwhile are asked what they do with it.
+#[inline(always)]
+pub(super) fn wake_admitted(engine: &mut seawall::Client, soon: &mut VecDeque<Event>) {
+    while let Some(key) = engine.next_admitted() {
+        soon.push_back(Event::Poll(Id::from_bits(key.0)));
+    }
+}
+
 /// Whoever names a task as the caller of an attempt that is waited for.
-const CALLING: &str = "the task waits for this call";
+pub(super) const CALLING: &str = "the task waits for this call";
 
 impl World {
     /// The `call` step.
     #[inline(always)]
     pub(super) fn begin_call(&mut self, id: TaskId, root: TaskId, index: u32) -> Option<Event> {
-        let (process, deadline, job) = match &self.tasks[root].what {
-            What::Iteration { instance, .. } => (*instance, None, None),
-            What::Job(job) => (job.replica, job.deadline, Some(root)),
+        let (process, deadline, job, tenant) = match &self.tasks[root].what {
+            What::Iteration { client, instance } => (*instance, None, None, *client),
+            What::Job(job) => (job.replica, job.deadline, Some(root), job.tenant),
             What::Block { .. } => unreachable!("a block is no root"),
         };
+        if self.fallbacks.is_some()
+            && let Some(refused) = self.admit_call(id, root, index)
+        {
+            return Some(refused);
+        }
+        self.calls_in_flight += 1;
+        if self.calls_in_flight > self.calls_in_flight_max {
+            self.more_calls_than_ever();
+        }
         let site = &self.sites[index as usize];
         let engine = site.first_engine + process;
         let request = Request {
             key: CallKey(id.bits()),
             deadline,
-            operation: site.semantics,
-        };
-        let begin = Said::Begin {
-            deadline,
-            operation: site.semantics,
+            operation: Operation {
+                tenant: u64::from(tenant),
+                ..site.semantics
+            },
         };
         let policy = &mut self.engines[engine as usize];
         let edge = &mut self.edges[site.edge as usize];
@@ -133,24 +190,51 @@ impl World {
             engine,
             edge: site.edge,
             site: index,
+            tenant,
+            host: super::job::NOWHERE,
             job: Id::NONE,
             sent: self.now,
+            copies: None,
             began: self.now,
             armed: Time::MAX,
             cancelled: false,
         });
-        call.log(&mut self.recorder.log, self.now, edge, begin);
+        if edge.hedges || self.looked_at {
+            self.note_begin(id, root, engine, &request);
+            return Some(Event::Poll(id));
+        }
         let action = policy.poll(&mut call.state, self.now, &mut edge.jitter);
         let (queue, soon) = (&mut self.queue, &mut self.soon);
         call.heed(&action, policy, edge, self.now, queue, soon);
-        self.calls_in_flight += 1;
-        if self.calls_in_flight > self.calls_in_flight_max {
-            self.calls_in_flight_max = self.calls_in_flight;
-            if self.calls_in_flight > self.scenario.run.limits.calls {
-                self.stop = Some(Ended::CallLimit);
-            }
+        let from = call.sender();
+        self.act(id, from, job, &action)
+    }
+
+    /// What else is to be done when a call has begun.
+    #[cold]
+    #[inline(never)]
+    fn note_begin(&mut self, id: TaskId, root: TaskId, engine: u32, request: &Request) {
+        let call = self.tasks[id].call.as_ref().expect(CALLING);
+        let (edge, site) = (&self.edges[call.edge as usize], call.site);
+        let begin = Said::Begin {
+            deadline: request.deadline,
+            operation: request.operation,
+        };
+        call.log(&mut self.recorder.log, self.now, edge, begin);
+        // Where it was made.
+        let within = self.tasks[root].job().map(|_| root.bits());
+        let breaker = self.engines[engine as usize].breaker_state(self.now);
+        if let Some(log) = &mut self.recorder.log {
+            log.calls_made.push(CallLink {
+                exchange: log.exchanges.len() - 1,
+                site,
+                within,
+                breaker,
+            });
         }
-        self.act(id, index, job, &action)
+        if self.effects.is_some() {
+            self.intend(id, root, site, engine);
+        }
     }
 
     /// Does what the engine of a task's call asks for next.
@@ -159,41 +243,43 @@ impl World {
         let task = self.tasks.get_mut(id)?;
         let job = task.job_behind(id);
         let call = task.call.as_mut()?;
-        let index = call.site;
         let edge = &mut self.edges[call.edge as usize];
+        if edge.hedges {
+            return self.drive_hedged(id);
+        }
+        call.log_look(&mut self.recorder.log, self.now, edge);
         let engine = &mut self.engines[call.engine as usize];
         let action = engine.poll(&mut call.state, self.now, &mut edge.jitter);
         let (queue, soon) = (&mut self.queue, &mut self.soon);
         call.heed(&action, engine, edge, self.now, queue, soon);
-        self.act(id, index, job, &action)
+        let from = call.sender();
+        self.act(id, from, job, &action)
     }
 
-    /// Does what the engine of a task's call asked for. `index`: the `call` step; `job`: whose worker may be free
-    /// while the task waits.
+    /// Does what the engine of a task's call asked for. `job`: whose worker may be free while the task waits.
     #[inline(always)]
     fn act(
         &mut self,
         id: TaskId,
-        index: u32,
+        from: Sender,
         job: Option<TaskId>,
         action: &Option<Action>,
     ) -> Option<Event> {
         if self.recorder.log.is_some()
             && let Some(action) = action
-            && let Some(call) = &self.tasks[id].call
         {
-            let edge = &self.edges[call.edge as usize];
-            call.log(&mut self.recorder.log, self.now, edge, Said::Do(*action));
-            if let Action::Finish(verdict) = action
-                && let Some(log) = &mut self.recorder.log
-            {
-                let record = call.record(edge.first_engine, self.now, verdict);
-                log.calls.push(record);
-            }
+            self.log_action(id, action);
         }
         let sending = match *action {
-            Some(Action::Finish(ref verdict)) => return self.end_call(id, index, verdict),
-            Some(Action::Abandon(_)) => return self.abandon(id),
+            Some(Action::Finish(ref verdict)) => return self.end_call(id, from.site, verdict),
+            Some(Action::Abandon(_)) => {
+                self.abandon(id, false);
+                return Some(Event::Poll(id));
+            }
+            Some(Action::Choose(_)) => {
+                self.choose_host(id);
+                return Some(Event::Poll(id));
+            }
             // The engine has nothing more to say after it.
             Some(Action::Send {
                 attempt, deadline, ..
@@ -205,7 +291,22 @@ impl World {
             self.lend_worker(job);
         }
         let (attempt, deadline) = sending?;
-        self.send(id, index, attempt, deadline)
+        self.send(id, from, attempt, deadline)
+    }
+
+    /// Writes down what the engine of a task's call asked for.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn log_action(&mut self, id: TaskId, action: &Action) {
+        let call = self.tasks[id].call.as_ref().expect(CALLING);
+        let edge = &self.edges[call.edge as usize];
+        call.log(&mut self.recorder.log, self.now, edge, Said::Do(*action));
+        if let Action::Finish(verdict) = action
+            && let Some(log) = &mut self.recorder.log
+        {
+            let record = call.record(edge.first_engine, self.now, verdict);
+            log.calls.push(record);
+        }
     }
 
     /// Drives a call that was cancelled, whose task goes nowhere afterwards. Apart, so that the driver of all others
@@ -217,15 +318,34 @@ impl World {
 
     /// A call is over; its task goes on, or its program fails with it.
     #[inline(always)]
-    fn end_call(&mut self, id: TaskId, index: u32, verdict: &Verdict) -> Option<Event> {
+    pub(super) fn end_call(&mut self, id: TaskId, index: u32, verdict: &Verdict) -> Option<Event> {
         self.tasks[id].call = None;
         self.calls_in_flight -= 1;
+        if self.concluded
+            && let Some(instead) = self.conclude_call(id, index, verdict)
+        {
+            return Some(instead);
+        }
         match verdict.stopped {
             Some(_) if !self.sites[index as usize].optional => {
                 Some(Event::Fail(failure_of_failed_call(verdict.last), id))
             }
             _ => Some(Event::Resume(id)),
         }
+    }
+
+    /// What else is to be done when a call is over. `Some`: it has a fallback, and this follows.
+    #[cold]
+    #[inline(never)]
+    fn conclude_call(&mut self, id: TaskId, index: u32, verdict: &Verdict) -> Option<Event> {
+        let instead = match self.fallbacks {
+            Some(_) => self.fall_back(id, index, verdict),
+            None => None,
+        };
+        if self.effects.is_some() {
+            self.conclude(id, verdict);
+        }
+        instead
     }
 
     #[inline(always)]
@@ -237,6 +357,10 @@ impl World {
         call.armed = Time::MAX;
         let edge = &self.edges[call.edge as usize];
         call.log(&mut self.recorder.log, self.now, edge, Said::Timer);
+        if call.copies.is_some() {
+            self.hedged_timer(id);
+            return Some(Event::Poll(id));
+        }
         self.engines[call.engine as usize].on_timer(&mut call.state, self.now);
         Some(Event::Poll(id))
     }
@@ -262,9 +386,16 @@ impl World {
         if !caller_waits {
             return None;
         }
+        let answer = match self.effects {
+            Some(_) => self.hear(id, caller, answer),
+            None => answer,
+        };
         let task = &mut self.tasks[caller];
         let job = task.job_behind(caller);
         let call = task.call.as_mut().expect(CALLING);
+        if call.copies.is_some() {
+            return self.on_answer_to_copy(id, caller, attempt, answer);
+        }
         if call.job == id {
             call.job = Id::NONE;
         }
@@ -280,74 +411,11 @@ impl World {
             edge.meter.attempt_ended(self.now.since(call.sent));
         }
         engine.on_reply(&mut call.state, self.now, attempt, answer);
-        let index = call.site;
         let action = engine.poll(&mut call.state, self.now, &mut edge.jitter);
         let (queue, soon) = (&mut self.queue, &mut self.soon);
         call.heed(&action, engine, edge, self.now, queue, soon);
-        self.act(caller, index, job, &action)
-    }
-
-    /// Sends an attempt on its way.
-    #[inline(always)]
-    fn send(
-        &mut self,
-        id: TaskId,
-        index: u32,
-        attempt: u32,
-        deadline: Option<Time>,
-    ) -> Option<Event> {
-        let site = &self.sites[index as usize];
-        let lost = self.edges[site.edge as usize].loses(site.lose_request);
-        let job = if lost {
-            // The server never sees it; the caller does not know.
-            Id::NONE
-        } else {
-            let (service, entry, now) = (site.service, site.entry, self.now);
-            self.tasks.insert(|| {
-                let job = Job::sent(id, attempt, index, service, deadline, now);
-                Task::new(What::Job(job), entry)
-            })
-        };
-        self.tasks[id].call.as_mut().expect(CALLING).job = job;
-        if lost {
-            return None;
-        }
-        if let Way::Instant = site.way {
-            return Some(Event::Deliver(job));
-        }
-        self.travel(index, Event::Deliver(job));
-        None
-    }
-
-    /// Sends an event along the link of a site: a request or a cancellation out, an answer home.
-    #[inline]
-    pub(super) fn travel(&mut self, site: u32, event: Event) {
-        let site = &self.sites[site as usize];
-        match site.way {
-            Way::Instant => self.soon.push_back(event),
-            Way::Constant(lane) => self.queue.push_lane(lane, self.now, event),
-            Way::Random => {
-                let delay = &self.scenario.links[site.link as usize].delay;
-                let span = delay.sample(&mut self.edges[site.edge as usize].link);
-                self.queue.push(self.now.after(span), Rank::Normal, event);
-            }
-        }
-    }
-
-    /// The call gives up its attempt under way: timed out, or the call itself is cancelled.
-    fn abandon(&mut self, id: TaskId) -> Option<Event> {
-        let call = self.tasks[id].call.as_mut().expect(CALLING);
-        let meter = &mut self.edges[call.edge as usize].meter;
-        if !call.cancelled {
-            meter.attempt_failed(FailureKind::Timeout, FailureKind::Timeout.phase());
-        }
-        let job_id = std::mem::replace(&mut call.job, Id::NONE);
-        meter.attempt_ended(self.now.since(call.sent));
-        // The request may be lost, or the service gone: then there is nobody to leave.
-        if self.tasks.contains(job_id) {
-            self.caller_leaves(job_id);
-        }
-        Some(Event::Poll(id))
+        let from = call.sender();
+        self.act(caller, from, job, &action)
     }
 
     /// The task that waits for the call is about to go.

@@ -34,6 +34,17 @@ pub(super) struct ClientState {
 }
 
 impl ClientState {
+    /// All its generators.
+    pub(super) fn streams(&self) -> [(Purpose, &Stream); 5] {
+        [
+            (Purpose::Arrivals, &self.arrivals),
+            (Purpose::Assign, &self.assign),
+            (Purpose::Start, &self.start),
+            (Purpose::Choose, &self.choose),
+            (Purpose::Delay, &self.delay),
+        ]
+    }
+
     pub(super) fn new(client: &Client, seed: u64) -> Self {
         let stream = |purpose| Stream::new(seed, purpose, &client.name);
         ClientState {

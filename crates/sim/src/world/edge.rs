@@ -21,10 +21,21 @@ pub(super) struct EdgeState {
     loss: Stream,
     /// Lanes for the constant waits its policy asks for again and again.
     timers: [Option<(Span, Lane)>; 2],
+    /// Whether its policy hedges.
+    pub(super) hedges: bool,
     pub(super) meter: EdgeMeter,
 }
 
 impl EdgeState {
+    /// All its generators.
+    pub(super) fn streams(&self) -> [(Purpose, &Stream); 3] {
+        [
+            (Purpose::Jitter, &self.jitter),
+            (Purpose::Link, &self.link),
+            (Purpose::Loss, &self.loss),
+        ]
+    }
+
     pub(super) fn new(
         scenario: &Scenario,
         index: usize,
@@ -47,6 +58,7 @@ impl EdgeState {
             link: Stream::new(seed, Purpose::Link, &name),
             loss: Stream::new(seed, Purpose::Loss, &name),
             timers: [timer(spec.attempt_timeout), timer(spec.deadline.limit)],
+            hedges: spec.hedge.is_some(),
             meter: EdgeMeter::new(),
         }
     }
@@ -55,6 +67,38 @@ impl EdgeState {
     #[inline]
     pub(super) fn loses(&mut self, probability: f64) -> bool {
         probability > 0.0 && self.loss.bernoulli(probability)
+    }
+
+    /// Brings what its engines count up to now.
+    pub(super) fn settle(&mut self, engines: &[seawall::Client]) {
+        let first = self.first_engine as usize;
+        let count = &mut self.meter.count;
+        (
+            count.openings,
+            count.refusals_retried,
+            count.hedges,
+            count.beyond_cap,
+        ) = (0, 0, 0, 0);
+        for engine in &engines[first..first + self.engines as usize] {
+            let stats = engine.stats();
+            count.openings += engine.breaker_openings();
+            count.refusals_retried += stats.refusals_retried;
+            count.hedges += stats.hedges;
+            count.beyond_cap += stats.beyond_cap;
+        }
+    }
+
+    /// Attempts that its engines sent, and that failed.
+    pub(super) fn of_engines(&self, engines: &[seawall::Client]) -> (u64, u64) {
+        let first = self.first_engine as usize;
+        let engines = engines[first..first + self.engines as usize].iter();
+        engines.fold((0, 0), |(sent, failed), engine| {
+            let stats = engine.stats();
+            (
+                sent + stats.attempts,
+                failed + stats.attempt_failed.iter().sum::<u64>(),
+            )
+        })
     }
 
     /// Has the engine of a task's call woken.
@@ -78,14 +122,13 @@ impl World {
             };
             let first = edge.first_engine as usize;
             for engine in &self.engines[first..first + edge.engines as usize] {
-                let Some(state) = engine.breaker_state(self.now) else {
-                    break;
-                };
-                gauge.breakers += 1;
-                match state {
-                    seawall::BreakerState::Open => gauge.breakers_open += 1,
-                    seawall::BreakerState::HalfOpen => gauge.breakers_half_open += 1,
-                    seawall::BreakerState::Closed => {}
+                for (_, breaker) in engine.breakers() {
+                    gauge.breakers += 1;
+                    match breaker.state(self.now) {
+                        seawall::BreakerState::Open => gauge.breakers_open += 1,
+                        seawall::BreakerState::HalfOpen => gauge.breakers_half_open += 1,
+                        seawall::BreakerState::Closed => {}
+                    }
                 }
             }
             gauge

@@ -4,6 +4,7 @@
 //! touch is set anew from all faults that are active then, so overlapping ones combine.
 
 use super::World;
+use super::service::Errors;
 use crate::metrics::JobEnd;
 use crate::scenario::model::FaultKind;
 
@@ -11,6 +12,7 @@ impl World {
     pub(super) fn fault_begins(&mut self, fault: u32) {
         self.active[fault as usize] = true;
         self.apply(fault);
+        self.trouble(fault, true);
         if let FaultKind::Outage { service } = self.scenario.faults[fault as usize].kind {
             let inside: Vec<_> = self.jobs_inside(service).collect();
             for (job, _, answered) in inside {
@@ -26,6 +28,7 @@ impl World {
     pub(super) fn fault_ends(&mut self, fault: u32) {
         self.active[fault as usize] = false;
         self.apply(fault);
+        self.trouble(fault, false);
     }
 
     /// Sets what `fault` touches from all active faults.
@@ -53,7 +56,14 @@ impl World {
                         service,
                         share,
                         failure,
-                    } if *service == target => Some((*share, *failure)),
+                        after_program,
+                        replica,
+                    } if *service == target => Some(Errors {
+                        share: *share,
+                        failure: *failure,
+                        after_program: *after_program,
+                        only: *replica,
+                    }),
                     _ => None,
                 });
                 self.services[target as usize].errors = errors.collect();
@@ -90,6 +100,7 @@ impl World {
                     .product();
                 self.set_load_factor(target, factor);
             }
+            FaultKind::Replicas { service, .. } => self.set_bad_replicas(service),
             FaultKind::KillSwitch { policy: target } => {
                 let on = active()
                     .any(|k| matches!(k, FaultKind::KillSwitch { policy } if *policy == target));

@@ -5,7 +5,7 @@ use seawall::{FailureKind, Reply, Time};
 use super::service::{Admission, Disturbance};
 use super::{TaskId, World};
 use crate::event::Event;
-use crate::metrics::{Ended, JobEnd, JobRecord};
+use crate::metrics::{Ended, JobEnd};
 
 /// Where a job is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,10 @@ pub(crate) struct Job {
     /// The `call` step that sent it.
     pub(super) site: u32,
     pub(super) service: u32,
+    /// `NOWHERE` until it has one.
     pub(super) replica: u32,
+    /// The client for whose iteration it is done.
+    pub(super) tenant: u32,
     /// The deadline sent along.
     pub(super) deadline: Option<Time>,
     pub(super) arrived: Time,
@@ -50,6 +53,11 @@ pub(crate) struct Job {
     pub(super) held_ns: u64,
     /// Tasks of its that are working right now, or are branches about to begin.
     pub(super) working: u32,
+    /// Whether it is a probe: no caller, no site.
+    pub(super) probe: bool,
+    /// How important it is, 0 most, and whose; 0 where nobody asks.
+    pub(super) class: u8,
+    pub(super) client: u32,
 }
 
 impl Job {
@@ -67,7 +75,8 @@ impl Job {
             attempt,
             site,
             service,
-            replica: 0,
+            replica: NOWHERE,
+            tenant: 0,
             deadline,
             arrived: now,
             started: Time::MAX,
@@ -81,24 +90,15 @@ impl Job {
             held_since: now,
             held_ns: 0,
             working: 0,
-        }
-    }
-
-    #[cold]
-    fn record(&self, edge: u32, now: Time, end: JobEnd) -> JobRecord {
-        JobRecord {
-            service: self.service,
-            replica: self.replica,
-            edge,
-            attempt: self.attempt,
-            arrived: self.arrived,
-            started: (self.started != Time::MAX).then_some(self.started),
-            left: now,
-            end,
-            late: self.orphan,
+            probe: false,
+            class: 0,
+            client: 0,
         }
     }
 }
+
+/// The replica of a job that has none yet.
+pub(super) const NOWHERE: u32 = u32::MAX;
 
 /// Whoever names a task as a job.
 pub(super) const A_JOB: &str = "the task is a job";
@@ -108,6 +108,9 @@ impl World {
     #[inline(always)]
     pub(super) fn on_deliver(&mut self, id: TaskId) -> Option<Event> {
         let now = self.now;
+        if self.effects.is_some() && self.tasks.contains(id) {
+            self.number_job(id);
+        }
         let job = self.tasks.get_mut(id).and_then(|task| task.job_mut())?;
         job.arrived = now;
         let service = &mut self.services[job.service as usize];
@@ -117,7 +120,7 @@ impl World {
             self.tasks.remove(id);
             return None;
         }
-        match service.disturbance() {
+        match service.disturbance(job) {
             None => {}
             Some(Disturbance::Vanishes) => {
                 self.ended(id, JobEnd::Lost);
@@ -128,21 +131,42 @@ impl World {
                 self.ended(id, JobEnd::Faulted);
                 return self.refuse(id, failure);
             }
+            Some(Disturbance::FailsAfter(failure)) => self.fail_after_program(id, failure),
+            Some(Disturbance::Scripted) => {
+                if let Some(follows) = self.follow_script(id) {
+                    return follows;
+                }
+            }
         }
-        match service.admit(now, id, job) {
+        let job = self.tasks[id].job_mut().expect(A_JOB);
+        let service = &mut self.services[job.service as usize];
+        let admission = service.admit(now, id, job);
+        let behaves = service.behaviour.is_some();
+        match admission {
             Admission::Starts => {
                 service.start(now, job);
-                Some(Event::Resume(id))
+                match behaves {
+                    false => Some(Event::Resume(id)),
+                    true => self.came_in(id),
+                }
             }
             Admission::Waits => {
                 if service.queued() > self.scenario.run.limits.queue {
                     self.stop = Some(Ended::QueueLimit);
                 }
-                None
+                if behaves { self.came_in(id) } else { None }
+            }
+            Admission::Refused(end, failure) => {
+                self.ended(id, end);
+                self.refuse(id, failure)
             }
             Admission::Full => {
+                let busy = match &service.behaviour {
+                    None => FailureKind::Unavailable.into(),
+                    Some(behaviour) => behaviour.busy(),
+                };
                 self.ended(id, JobEnd::ShedFull);
-                self.refuse(id, FailureKind::Unavailable.into())
+                self.refuse(id, busy)
             }
             Admission::Expired => {
                 self.ended(id, JobEnd::ShedExpired);
@@ -155,20 +179,41 @@ impl World {
     #[inline]
     pub(super) fn ended(&mut self, id: TaskId, end: JobEnd) {
         let job = self.tasks[id].job().expect(A_JOB);
+        if job.probe {
+            return self.probe_ended(id, end);
+        }
         self.services[job.service as usize].ended(job, end);
-        if let Some(log) = &mut self.recorder.log {
-            let edge = self.sites[job.site as usize].edge;
-            log.jobs.push(job.record(edge, self.now, end));
+        if self.looked_at {
+            self.note_ended(id, end);
+        }
+    }
+
+    /// What else is to be done when a job has ended.
+    #[cold]
+    #[inline(never)]
+    fn note_ended(&mut self, id: TaskId, end: JobEnd) {
+        if self.effects.is_some() {
+            self.note_end(id, end);
+        }
+        if self.recorder.log.is_some() {
+            self.log_job(id, end);
         }
     }
 
     /// Takes a job out of its service, and lets the next one have its worker. `useful`: somebody waited for
     /// its answer.
-    fn leave(&mut self, id: TaskId, useful: bool) {
+    pub(super) fn leave(&mut self, id: TaskId, useful: bool) {
         let job = self.tasks[id].job_mut().expect(A_JOB);
         let (service, replica) = (job.service, job.replica);
-        if self.services[service as usize].leave(self.now, job, useful) {
+        let wanted = self.services[service as usize].leave(self.now, job, useful);
+        if self.effects.is_some() {
+            self.job_is_over(id);
+        }
+        if wanted {
             self.soon.push_back(Event::Dispatch { service, replica });
+        }
+        if self.services[service as usize].behaviour.is_some() {
+            self.stops_working(id, service, replica);
         }
     }
 
@@ -212,15 +257,16 @@ impl World {
                 return None;
             }
             let id = place.next_waiting(state.discipline)?;
-            // One that was cancelled while it waited is gone.
+            // One that was cancelled while it waited is gone; one that was sent home may not be there yet.
             let job = self.tasks.get_mut(id).and_then(|task| task.job_mut());
+            let job = job.filter(|job| job.state == JobState::Waiting);
             let Some(job) = job else { continue };
             state.leave_queue(now, replica);
-            if state.drops(job, now) {
+            if let Some((end, failure)) = state.drops(job, now) {
                 self.soon.push_back(Event::Dispatch { service, replica });
-                self.ended(id, JobEnd::ShedExpired);
+                self.ended(id, end);
                 self.leave(id, false);
-                return self.refuse(id, FailureKind::DeadlineExceeded.into());
+                return self.refuse(id, failure);
             }
             state.start(now, job);
             break id;
@@ -234,26 +280,69 @@ impl World {
     /// A job's program is over. Its worker goes to the next before its caller can react to the answer.
     #[inline(always)]
     pub(super) fn end_job(&mut self, id: TaskId, reply: Reply) -> Option<Event> {
+        if self.looked_at {
+            return self.end_job_with_more(id, reply);
+        }
         let job = self.tasks[id].job_mut().expect(A_JOB);
         let (service, replica) = (job.service, job.replica);
         let state = &mut self.services[service as usize];
+        if state.behaviour.is_some() {
+            return self.end_job_with_more(id, reply);
+        }
         let wanted = state.leave(self.now, job, !job.orphan);
         let mut arrives = false;
         if !job.answered {
             state.answered(self.now, job);
-            let end = JobEnd::of(reply);
-            state.ended(job, end);
+            state.ended(job, JobEnd::of(reply));
             let index = job.site;
             let site = &self.sites[index as usize];
-            if let Some(log) = &mut self.recorder.log {
-                log.jobs.push(job.record(site.edge, self.now, end));
-            }
             let home = job.answer(reply, site, &mut self.edges[site.edge as usize]);
             arrives = self.go_home(id, index, home);
         } else if !job.caller_waits {
             // Answered earlier, and that answer is no longer under way.
             self.tasks.remove(id);
         }
+        self.worker_goes_on(id, service, replica, wanted, arrives)
+    }
+
+    /// The same where somebody looks at the job, or its service does more than to have workers.
+    #[cold]
+    #[inline(never)]
+    fn end_job_with_more(&mut self, id: TaskId, reply: Reply) -> Option<Event> {
+        let reply = match self.effects {
+            Some(_) => self.say(id, reply, true),
+            None => reply,
+        };
+        let job = self.tasks[id].job_mut().expect(A_JOB);
+        let (service, replica) = (job.service, job.replica);
+        let state = &mut self.services[service as usize];
+        let wanted = state.leave(self.now, job, !job.orphan);
+        let behaves = state.behaviour.is_some();
+        let mut arrives = false;
+        if !job.answered {
+            state.answered(self.now, job);
+            self.ended(id, JobEnd::of(reply));
+            arrives = self.answer(id, reply);
+        } else if !job.caller_waits {
+            self.tasks.remove(id);
+        }
+        if behaves {
+            self.stops_working(id, service, replica);
+        }
+        self.worker_goes_on(id, service, replica, wanted, arrives)
+    }
+
+    /// The worker of a job that is over goes to whoever waits for one, if it is `wanted`; the answer follows, if it
+    /// arrives in this instant.
+    #[inline(always)]
+    fn worker_goes_on(
+        &mut self,
+        id: TaskId,
+        service: u32,
+        replica: u32,
+        wanted: bool,
+        arrives: bool,
+    ) -> Option<Event> {
         if !wanted {
             return arrives.then_some(Event::Answer(id));
         }
@@ -261,75 +350,6 @@ impl World {
             self.soon.push_back(Event::Answer(id));
         }
         Some(Event::Dispatch { service, replica })
-    }
-
-    /// The caller of a job gave up on it.
-    pub(super) fn caller_leaves(&mut self, id: TaskId) {
-        let job = self.tasks[id].job_mut().expect(A_JOB);
-        job.caller_waits = false;
-        if job.answered || job.state == JobState::Ended {
-            return; // only the answer is still under way
-        }
-        let service = &mut self.services[job.service as usize];
-        service.orphan(self.now, job);
-        if service.honours_cancellation {
-            let site = job.site;
-            self.travel(site, Event::Cancel(id));
-        }
-    }
-
-    /// A cancellation reaches the service.
-    pub(super) fn on_cancel(&mut self, id: TaskId) -> Option<Event> {
-        let job = self.tasks.get_mut(id).and_then(|task| task.job_mut())?;
-        if job.answered {
-            return None;
-        }
-        match job.state {
-            JobState::Sent => job.cancelled = true,
-            JobState::Waiting | JobState::Running => {
-                self.ended(id, JobEnd::Cancelled);
-                self.remove_job(id);
-            }
-            JobState::Ended => {}
-        }
-        None
-    }
-
-    /// Takes a job out of the service without an answer.
-    pub(super) fn remove_job(&mut self, id: TaskId) {
-        let job = *self.tasks[id].job().expect(A_JOB);
-        let service = job.service as usize;
-        match job.state {
-            JobState::Waiting => {
-                self.services[service].leave_queue(self.now, job.replica);
-                self.leave(id, false);
-                self.tasks.remove(id);
-            }
-            JobState::Running => {
-                self.stop_program(id);
-                self.leave(id, job.answered && !job.orphan);
-                if job.answered && job.caller_waits {
-                    // An answer already under way still arrives.
-                    self.tasks[id].go_no_further();
-                } else {
-                    self.tasks.remove(id);
-                }
-            }
-            JobState::Sent | JobState::Ended => return,
-        }
-        let tasks = &self.tasks;
-        self.services[service].replicas[job.replica as usize].sweep(|id| tasks.contains(id));
-    }
-
-    /// Every job in a service, with when it arrived and whether it has been answered already.
-    pub(super) fn jobs_inside(&self, service: u32) -> impl Iterator<Item = (TaskId, Time, bool)> {
-        self.tasks
-            .iter()
-            .filter_map(|(id, task)| Some((id, task.job()?)))
-            .filter(move |(_, job)| {
-                job.service == service && matches!(job.state, JobState::Waiting | JobState::Running)
-            })
-            .map(|(id, job)| (id, job.arrived, job.answered))
     }
 
     /// Sets the workers of each replica, and puts new ones to use.

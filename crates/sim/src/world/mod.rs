@@ -10,15 +10,24 @@
 //! wait its turn.
 
 mod answer;
+mod attempt;
 mod audit;
+mod behaviour;
 mod call;
 mod client;
+mod departure;
 mod edge;
+mod effects;
+mod fallback;
 mod fault;
+mod hedge;
 mod job;
+mod limit;
+mod record;
 mod replica;
 mod service;
 mod site;
+mod tape;
 mod task;
 #[cfg(test)]
 mod tests;
@@ -35,11 +44,17 @@ use crate::queue::{EventQueue, Rank};
 use crate::scenario::model::{Caller, Scenario};
 use crate::step::Instr;
 
+pub(crate) use behaviour::Tick;
 use client::ClientState;
 use edge::EdgeState;
+use effects::EffectsState;
+use fallback::FallbackState;
+use hedge::Hedged;
 use service::ServiceState;
 use site::Site;
 use task::{Length, Task};
+
+pub use tape::{Draw, Tape};
 
 pub(crate) type TaskId = Id<Task>;
 
@@ -74,11 +89,20 @@ pub struct World {
     /// One policy engine per edge and calling process, edge by edge.
     engines: Vec<seawall::Client>,
     edges: Vec<EdgeState>,
+    hedged: Hedged,
     clients: Vec<ClientState>,
     services: Vec<ServiceState>,
     /// `scenario.code.laws`, at hand.
     laws: Box<[Length]>,
     recorder: Recorder,
+    /// What callers are not told, where there is anything.
+    effects: Option<Box<EffectsState>>,
+    /// What programs get where calls fail, where there is anything.
+    fallbacks: Option<Box<FallbackState>>,
+    /// Whether calls and attempts are looked at by others than those concerned: effects, or a log.
+    looked_at: bool,
+    /// Whether there is more to the end of a call than that its task goes on: effects, or fallbacks.
+    concluded: bool,
     /// Which faults are active, by index.
     active: Vec<bool>,
     /// Iterations of clients that have begun and not ended.
@@ -121,11 +145,14 @@ impl World {
         let sites = scenario
             .sites
             .iter()
-            .map(|site| {
+            .enumerate()
+            .map(|(index, site)| {
                 let first_engine = edges[site.edge as usize].first_engine;
-                Site::new(&scenario, *site, first_engine, &mut queue)
+                Site::new(&scenario, index, first_engine, &mut queue)
             })
             .collect();
+        let effects = EffectsState::new(&scenario, engines.len());
+        let fallbacks = FallbackState::new(&scenario, engines.len());
         let mut world = World {
             seed,
             now: Time::ZERO,
@@ -135,6 +162,7 @@ impl World {
             program: scenario.code.instrs.clone().into_boxed_slice(),
             engines,
             edges,
+            hedged: Hedged::default(),
             clients: scenario
                 .clients
                 .iter()
@@ -147,6 +175,10 @@ impl World {
                 .collect(),
             laws,
             recorder: Recorder::new(Counts::zero(&scenario)),
+            looked_at: effects.is_some(),
+            concluded: effects.is_some() || fallbacks.is_some(),
+            effects,
+            fallbacks,
             active: vec![false; scenario.faults.len()],
             iterations_open: 0,
             open: true,
@@ -158,6 +190,7 @@ impl World {
             queue,
             scenario,
         };
+        world.mark_scripts();
         world.schedule_the_known();
         world
     }
@@ -166,7 +199,14 @@ impl World {
     #[must_use]
     pub fn with_log(mut self) -> World {
         self.recorder.log = Some(Log::default());
+        self.looked_at = true;
         self
+    }
+
+    /// What has been logged so far, if anybody asked.
+    #[must_use]
+    pub fn log(&self) -> Option<&Log> {
+        self.recorder.log.as_ref()
     }
 
     /// Everything whose instant is known from the start.
@@ -200,6 +240,7 @@ impl World {
                 Event::Rare(Rare::WindowCloses),
             );
         }
+        self.plan_behaviours();
         for client in 0..scenario.clients.len() as u32 {
             self.open_source(client);
         }
@@ -215,6 +256,7 @@ impl World {
         if self.open {
             self.stop_arrivals();
         }
+        self.settle_effects();
         self.audit();
         self.outcome(ended)
     }
@@ -274,6 +316,8 @@ impl World {
                 Event::Answer(job) => self.on_answer(job),
                 Event::Cancel(job) => self.on_cancel(job),
                 Event::Dispatch { service, replica } => self.dispatch(service, replica),
+                Event::WaitedEnough(job) => self.on_waited_enough(job),
+                Event::Tick(tick) => self.on_tick(tick),
                 Event::Rare(rare) => self.handle_rare(rare),
                 Event::Poll(_) | Event::Resume(_) => Some(event),
             };
@@ -311,11 +355,18 @@ impl World {
         for service in &mut self.services {
             service.settle(self.now);
         }
+        for edge in &mut self.edges {
+            edge.settle(&self.engines);
+        }
     }
 
     /// Everything counted so far.
     fn counts(&mut self) -> Counts {
         self.settle();
+        let effects = self.effects.as_deref();
+        let (effects, keys) = effects.map(EffectsState::counts).unwrap_or_default();
+        let answers = self.fallbacks.as_ref().map(|state| state.count.clone());
+        let answers = answers.unwrap_or_default();
         Counts {
             clients: self.clients.iter().map(|c| c.count.clone()).collect(),
             services: self
@@ -324,6 +375,9 @@ impl World {
                 .map(|s| s.meter.count.clone())
                 .collect(),
             edges: self.edges.iter().map(|e| e.meter.count.clone()).collect(),
+            effects,
+            keys,
+            answers,
         }
     }
 
@@ -341,6 +395,7 @@ impl World {
     fn close_window(&mut self) {
         let counts = self.counts();
         self.record_window(counts);
+        self.limit_memory();
         let next = self.now.after(self.scenario.run.window);
         if next < Time::ZERO.after(self.scenario.run.duration) {
             self.queue
@@ -369,6 +424,7 @@ impl World {
     }
 
     fn outcome(mut self, ended: Ended) -> Outcome {
+        let ledger = self.take_ledger();
         let counts = self.counts();
         let (totals, drained) = self.recorder.totals(&counts);
         let recorder = self.recorder;
@@ -391,6 +447,7 @@ impl World {
             trajectory: self.trajectory,
             calls_in_flight_max: self.calls_in_flight_max,
             log: recorder.log,
+            ledger,
         }
     }
 }

@@ -3,6 +3,9 @@
 use std::collections::VecDeque;
 
 use super::TaskId;
+use super::behaviour::Line;
+use super::job::Job;
+use crate::rng::{Purpose, Stream};
 use crate::scenario::model::Discipline;
 
 /// One copy of a service.
@@ -16,6 +19,8 @@ pub(super) struct Replica {
     pub(super) inside: u32,
     /// Jobs that wait to be started, and ids of jobs that were cancelled meanwhile.
     pub(super) waiting: VecDeque<TaskId>,
+    /// The same where the order of arrival does not say who is next.
+    pub(super) line: Option<Box<Line>>,
     /// How many of them still wait.
     pub(super) waiting_live: u32,
     /// Tasks of started jobs that want a worker back; they go before jobs that wait.
@@ -30,9 +35,15 @@ impl Replica {
             busy: 0,
             inside: 0,
             waiting: VecDeque::new(),
+            line: None,
             waiting_live: 0,
             resuming: VecDeque::new(),
         }
+    }
+
+    /// All its generators.
+    pub(super) fn streams(&self) -> impl Iterator<Item = (Purpose, &Stream)> {
+        self.line.iter().flat_map(|line| line.streams())
     }
 
     /// Whether there is a worker that nobody holds.
@@ -44,13 +55,26 @@ impl Replica {
     /// Whether anybody waits for a worker, or did before being cancelled.
     #[inline]
     pub(super) fn has_waiting(&self) -> bool {
-        !self.waiting.is_empty() || !self.resuming.is_empty()
+        !self.waiting.is_empty() || !self.resuming.is_empty() || self.line.is_some()
     }
 
     /// Whether somebody may go on now that one got a worker.
     #[inline]
     pub(super) fn goes_on(&self) -> bool {
-        !self.resuming.is_empty() || (self.has_free_worker() && !self.waiting.is_empty())
+        !self.resuming.is_empty()
+            || (self.has_free_worker()
+                && (!self.waiting.is_empty()
+                    || self.line.as_ref().is_some_and(|line| line.len() > 0)))
+    }
+
+    /// A job waits from now on.
+    #[inline]
+    pub(super) fn wait(&mut self, id: TaskId, job: &Job) {
+        match &mut self.line {
+            None => self.waiting.push_back(id),
+            Some(line) => line.push(id, job),
+        }
+        self.waiting_live += 1;
     }
 
     /// Takes out the job whose turn it is to start, which may have been cancelled while it waited.
@@ -59,6 +83,20 @@ impl Replica {
         match discipline {
             Discipline::Fifo | Discipline::DeadlineDrop => self.waiting.pop_front(),
             Discipline::Lifo => self.waiting.pop_back(),
+            Discipline::AdaptiveLifo { above } if self.waiting_live > above => {
+                self.waiting.pop_back()
+            }
+            Discipline::AdaptiveLifo { .. } => self.waiting.pop_front(),
+            Discipline::Siro | Discipline::Priority | Discipline::Fair => self.line.as_mut()?.pop(),
+        }
+    }
+
+    /// Nobody is here any more.
+    pub(super) fn empty(&mut self) {
+        self.waiting.clear();
+        self.resuming.clear();
+        if let Some(line) = &mut self.line {
+            line.clear();
         }
     }
 
@@ -66,6 +104,11 @@ impl Replica {
     pub(super) fn sweep(&mut self, lives: impl Fn(TaskId) -> bool) {
         if self.waiting.len() > 64 + 2 * self.waiting_live as usize {
             self.waiting.retain(|&id| lives(id));
+        }
+        if let Some(line) = &mut self.line
+            && line.len() > 64 + 2 * self.waiting_live as usize
+        {
+            line.retain(&lives);
         }
         if self.resuming.len() > 64 + 2 * self.inside as usize {
             self.resuming.retain(|&id| lives(id));

@@ -3,11 +3,23 @@
 use seawall::{Failure, FailureKind, Time};
 
 use super::TaskId;
-use super::job::{Job, JobState};
+use super::behaviour::{BehaviourState, Line};
+use super::job::{Job, JobState, NOWHERE};
 use super::replica::Replica;
 use crate::metrics::{JobEnd, Level, ServiceGauge, ServiceMeter};
 use crate::rng::{Purpose, Stream};
 use crate::scenario::model::{Balance, Discipline, Service};
+
+/// A share of the attempts that a fault fails.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Errors {
+    pub(super) share: f64,
+    pub(super) failure: Failure,
+    /// Whether only after the program has run.
+    pub(super) after_program: bool,
+    /// The only replica concerned.
+    pub(super) only: Option<u32>,
+}
 
 /// A service while it runs.
 #[derive(Clone, Debug)]
@@ -27,10 +39,11 @@ pub(super) struct ServiceState {
     fault: Stream,
     /// How many times longer work takes than drawn.
     pub(super) slow: f64,
-    /// Share of attempts failed by faults, and how.
-    pub(super) errors: Vec<(f64, Failure)>,
+    pub(super) errors: Vec<Errors>,
     pub(super) out: bool,
     pub(super) refusing: bool,
+    /// Whether any of its answers are scripted.
+    scripted: bool,
     queued: Level,
     queued_max: u64,
     inside: Level,
@@ -38,25 +51,55 @@ pub(super) struct ServiceState {
     /// Workers held by jobs whose caller has left.
     busy_for_nobody: Level,
     /// Workers there are, all replicas; none when they are unlimited.
-    workers: Level,
-    unlimited: bool,
+    pub(super) workers: Level,
+    pub(super) unlimited: bool,
     pub(super) meter: ServiceMeter,
+    /// Replicas that requests are given to.
+    pub(super) standing: Level,
+    /// What else there is to it.
+    pub(super) behaviour: Option<Box<BehaviourState>>,
 }
 
 impl ServiceState {
+    /// What its waiting rooms take.
+    pub(super) fn waiting_bytes(&self) -> usize {
+        let ids = |r: &Replica| r.waiting.capacity() + r.resuming.capacity();
+        self.replicas.iter().map(ids).sum::<usize>() * size_of::<TaskId>()
+    }
+
+    /// All its generators, without those of its replicas.
+    pub(super) fn streams(&self) -> impl Iterator<Item = (Purpose, &Stream)> {
+        let own = [
+            (Purpose::Work, &self.work),
+            (Purpose::Delay, &self.delay),
+            (Purpose::Choose, &self.choose),
+            (Purpose::Balance, &self.assign),
+            (Purpose::Fault, &self.fault),
+        ];
+        own.into_iter()
+            .chain(self.behaviour.iter().flat_map(|b| b.streams()))
+    }
+
     pub(super) fn new(service: &Service, seed: u64) -> Self {
         let stream = |purpose| Stream::new(seed, purpose, &service.name);
-        let replica = Replica::new(service.concurrency);
+        let replica = |n| Replica {
+            line: Line::new(service.queue.discipline, seed, &service.name, n),
+            ..Replica::new(service.concurrency)
+        };
         let mut workers = Level::default();
         let each = service.concurrency.unwrap_or(0);
-        workers.set(Time::ZERO, u64::from(each) * u64::from(service.replicas));
+        let scaling = service.behaviour.as_ref().and_then(|b| b.scaling);
+        let replicas = u64::from(scaling.map_or(service.replicas, |scaling| scaling.initial));
+        workers.set(Time::ZERO, u64::from(each) * replicas);
+        let mut standing = Level::default();
+        standing.set(Time::ZERO, replicas);
         ServiceState {
             balance: service.balance,
             discipline: service.queue.discipline,
             places: service.queue.capacity.unwrap_or(u32::MAX),
             holds_worker: service.holds_worker,
             honours_cancellation: service.honours_cancellation,
-            replicas: vec![replica; service.replicas as usize],
+            replicas: (0..service.replicas).map(replica).collect(),
             next_replica: 0,
             work: stream(Purpose::Work),
             delay: stream(Purpose::Delay),
@@ -67,6 +110,7 @@ impl ServiceState {
             errors: Vec::new(),
             out: false,
             refusing: false,
+            scripted: false,
             queued: Level::default(),
             queued_max: 0,
             inside: Level::default(),
@@ -75,6 +119,8 @@ impl ServiceState {
             workers,
             unlimited: service.concurrency.is_none(),
             meter: ServiceMeter::new(),
+            standing,
+            behaviour: BehaviourState::new(service, seed),
         }
     }
 
@@ -86,6 +132,7 @@ impl ServiceState {
         count.wasted_ns = self.busy_for_nobody.integral(now);
         count.queue_ns = self.queued.integral(now);
         count.inside_ns = self.inside.integral(now);
+        count.replicas_ns = self.standing.integral(now);
     }
 
     pub(super) fn gauge(&mut self) -> ServiceGauge {
@@ -103,15 +150,17 @@ impl ServiceState {
     fn pick(&mut self) -> u32 {
         match self.replicas.len() {
             1 => 0,
-            n => self.pick_among(n as u32),
+            n => self.pick_among(n as u32, &[]),
         }
     }
 
-    fn pick_among(&mut self, n: u32) -> u32 {
-        let load = |r: u32| self.replicas[r as usize].inside;
-        match self.balance {
+    /// One of `n`: of those listed, if any are.
+    pub(super) fn pick_among(&mut self, n: u32, listed: &[u32]) -> u32 {
+        let at = |r: u32| listed.get(r as usize).copied().unwrap_or(r);
+        let load = |r: u32| self.replicas[at(r) as usize].inside;
+        let pick = match self.balance {
             Balance::RoundRobin => {
-                let pick = self.next_replica;
+                let pick = self.next_replica % n;
                 self.next_replica = (pick + 1) % n;
                 pick
             }
@@ -122,6 +171,58 @@ impl ServiceState {
                 // The second is drawn among the others.
                 let b = (a + 1 + self.assign.below(u64::from(n - 1)) as u32) % n;
                 if load(b) < load(a) { b } else { a }
+            }
+        };
+        at(pick)
+    }
+
+    pub(super) fn follows_a_script(&mut self) {
+        self.scripted = true;
+    }
+
+    /// Sees that a job has a replica.
+    #[inline]
+    fn choose(&mut self, job: &mut Job) {
+        if job.replica == NOWHERE {
+            job.replica = self.pick();
+        }
+    }
+
+    /// A replica for a caller that passes over some of them; if it would pass over all, any.
+    #[cold]
+    pub(super) fn pick_passing_over(&mut self, admits: impl Fn(u32) -> bool) -> u32 {
+        let rotation = self.rotation();
+        let admits = |replica: u32| {
+            admits(replica) && rotation.as_ref().is_none_or(|list| list.contains(&replica))
+        };
+        let n = self.replicas.len() as u32;
+        let fit = (0..n).filter(|&replica| admits(replica)).count() as u32;
+        if fit == 0 || fit == n {
+            return self.pick();
+        }
+        let load = |replica: u32| self.replicas[replica as usize].inside;
+        let mut fitting = (0..n).filter(|&replica| admits(replica));
+        match self.balance {
+            Balance::RoundRobin => loop {
+                let pick = self.pick();
+                if admits(pick) {
+                    return pick;
+                }
+            },
+            Balance::LeastInFlight => fitting.min_by_key(|&replica| load(replica)).unwrap_or(0),
+            Balance::Random => {
+                let nth = self.assign.below(u64::from(fit)) as usize;
+                fitting.nth(nth).unwrap_or(0)
+            }
+            Balance::PowerOfTwo => {
+                let a = self.assign.below(u64::from(fit)) as u32;
+                let b = match fit {
+                    1 => a,
+                    _ => (a + 1 + self.assign.below(u64::from(fit - 1)) as u32) % fit,
+                };
+                let one = fitting.clone().nth(a as usize).unwrap_or(0);
+                let other = fitting.nth(b as usize).unwrap_or(0);
+                if load(other) < load(one) { other } else { one }
             }
         }
     }
@@ -140,7 +241,7 @@ impl ServiceState {
 
     /// What active faults do to a job that arrives; `None`: nothing.
     #[inline]
-    pub(super) fn disturbance(&mut self) -> Option<Disturbance> {
+    pub(super) fn disturbance(&mut self, job: &mut Job) -> Option<Disturbance> {
         if self.out {
             return Some(Disturbance::Vanishes);
         }
@@ -148,19 +249,38 @@ impl ServiceState {
             return Some(Disturbance::Fails(FailureKind::ConnectRefused.into()));
         }
         if self.errors.is_empty() {
-            return None;
+            return self.scripted.then_some(Disturbance::Scripted);
+        }
+        if self.errors.iter().any(|errors| errors.only.is_some()) {
+            self.choose(job);
         }
         let fault = &mut self.fault;
-        (self.errors.iter())
-            .find(|(share, _)| fault.bernoulli(*share))
-            .map(|&(_, failure)| Disturbance::Fails(failure))
+        let hits = |errors: &&Errors| {
+            errors.only.is_none_or(|only| only == job.replica) && fault.bernoulli(errors.share)
+        };
+        match self.errors.iter().find(hits) {
+            Some(errors) if errors.after_program => Some(Disturbance::FailsAfter(errors.failure)),
+            Some(errors) => Some(Disturbance::Fails(errors.failure)),
+            None if self.scripted => Some(Disturbance::Scripted),
+            None => None,
+        }
     }
 
     /// Finds a replica for a job that arrives, and lets it in unless there is no place left.
     #[inline]
     pub(super) fn admit(&mut self, now: Time, id: TaskId, job: &mut Job) -> Admission {
-        job.replica = self.pick();
-        if self.drops(job, now) {
+        if self.behaviour.is_none() {
+            self.choose(job);
+        } else if let Err(refused) = self.find_replica(now, job) {
+            return refused;
+        }
+        self.admit_here(now, id, job)
+    }
+
+    /// Lets a job in that has its replica, unless there is no place left.
+    #[inline]
+    pub(super) fn admit_here(&mut self, now: Time, id: TaskId, job: &mut Job) -> Admission {
+        if self.expired(job, now) {
             return Admission::Expired;
         }
         let place = &mut self.replicas[job.replica as usize];
@@ -168,8 +288,7 @@ impl ServiceState {
         let admission = if idle && place.busy < place.workers {
             Admission::Starts
         } else if place.waiting_live < self.places {
-            place.waiting.push_back(id);
-            place.waiting_live += 1;
+            place.wait(id, job);
             job.state = JobState::Waiting;
             self.queued.rise(now);
             self.queued_max = self.queued_max.max(self.queued.count());
@@ -180,6 +299,13 @@ impl ServiceState {
         place.inside += 1;
         self.inside.rise(now);
         admission
+    }
+
+    /// Lets a job in that needs neither a place nor a free worker.
+    pub(super) fn admit_aside(&mut self, now: Time, job: &Job) -> Admission {
+        self.replicas[job.replica as usize].inside += 1;
+        self.inside.rise(now);
+        Admission::Starts
     }
 
     /// Gives a job a worker, so that its program can begin.
@@ -244,10 +370,20 @@ impl ServiceState {
         !self.holds_worker && job.working == 0 && self.give_worker(now, job)
     }
 
-    /// Whether a job whose turn it is is dropped instead.
+    /// Whether the service sees that a job comes too late.
     #[inline]
-    pub(super) fn drops(&self, job: &Job, now: Time) -> bool {
+    fn expired(&self, job: &Job, now: Time) -> bool {
         self.discipline == Discipline::DeadlineDrop && job.deadline.is_some_and(|d| d <= now)
+    }
+
+    /// How a job whose turn it is ends if it is dropped instead, and what its caller is told.
+    #[inline]
+    pub(super) fn drops(&mut self, job: &Job, now: Time) -> Option<(JobEnd, Failure)> {
+        if self.expired(job, now) {
+            return Some((JobEnd::ShedExpired, FailureKind::DeadlineExceeded.into()));
+        }
+        let behaviour = self.behaviour.as_mut()?;
+        (behaviour.sheds(job, now)).then(|| (JobEnd::ShedWaited, behaviour.busy()))
     }
 
     /// A job waits no longer.
@@ -290,6 +426,9 @@ impl ServiceState {
             JobEnd::Failed => count.failed += 1,
             JobEnd::ShedFull => count.shed_full += 1,
             JobEnd::ShedExpired => count.shed_expired += 1,
+            JobEnd::ShedWaited => count.shed_waited += 1,
+            JobEnd::RateLimited => count.rate_limited += 1,
+            JobEnd::Unreachable => count.unreachable += 1,
             JobEnd::Faulted => count.faulted += 1,
             JobEnd::Cancelled => count.cancelled += 1,
             JobEnd::Lost => count.lost += 1,
@@ -313,6 +452,7 @@ impl ServiceState {
         for replica in &mut self.replicas {
             replica.workers = workers;
         }
+        self.recount(now);
         0..self.replicas.len() as u32
     }
 }
@@ -327,6 +467,8 @@ pub(super) enum Admission {
     Full,
     /// Its deadline has passed, and the service looks.
     Expired,
+    /// It ends like this, and its caller gets that.
+    Refused(JobEnd, Failure),
 }
 
 /// What a fault does to a job that arrives.
@@ -335,4 +477,8 @@ pub(super) enum Disturbance {
     Vanishes,
     /// It is answered like this.
     Fails(Failure),
+    /// Its program runs, and then it is answered like this.
+    FailsAfter(Failure),
+    /// Its answer may be scripted.
+    Scripted,
 }

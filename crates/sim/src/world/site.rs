@@ -5,7 +5,7 @@ use seawall::{Operation, Span};
 use crate::event::Event;
 use crate::law::Law;
 use crate::queue::{EventQueue, Lane, Rank};
-use crate::scenario::model::{CallSite, Scenario};
+use crate::scenario::model::{Scenario, Service};
 use crate::step::Pc;
 
 /// One `call` step.
@@ -20,6 +20,9 @@ pub(super) struct Site {
     pub(super) entry: Pc,
     pub(super) semantics: Operation,
     pub(super) optional: bool,
+    pub(super) priority: Option<u8>,
+    /// Whether anybody asks how important a job is, or whose.
+    pub(super) asks_for_origin: bool,
     pub(super) way: Way,
     pub(super) lose_request: f64,
     pub(super) lose_response: f64,
@@ -39,13 +42,16 @@ pub(super) enum Way {
 impl Site {
     pub(super) fn new(
         scenario: &Scenario,
-        site: CallSite,
+        index: usize,
         first_engine: u32,
         queue: &mut EventQueue<Event>,
     ) -> Site {
+        let site = scenario.sites[index];
         let edge = scenario.edges[site.edge as usize];
         let service = &scenario.services[edge.service as usize];
         let operation = &service.operations[site.operation as usize];
+        let effects = scenario.effects.as_deref();
+        let by_key = effects.and_then(|e| e.idempotent(index, edge.service, site.operation));
         let link = &scenario.links[site.link as usize];
         Site {
             edge: site.edge,
@@ -53,8 +59,14 @@ impl Site {
             link: site.link,
             first_engine,
             entry: operation.entry,
-            semantics: operation.semantics,
+            semantics: Operation {
+                group: u64::from(site.operation),
+                idempotent: by_key.unwrap_or(operation.semantics.idempotent),
+                ..operation.semantics
+            },
             optional: site.optional,
+            priority: site.priority,
+            asks_for_origin: scenario.services.iter().any(Service::asks_for_origin),
             way: match link.delay {
                 Law::Constant(Span::ZERO) => Way::Instant,
                 Law::Constant(span) => Way::Constant(queue.lane(span, Rank::Normal)),

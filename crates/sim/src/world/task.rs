@@ -6,6 +6,7 @@
 use seawall::{Entropy, FailureKind, Reply};
 
 use super::call::Call;
+use super::effects::Claimed;
 use super::job::Job;
 use super::{TaskId, World};
 use crate::arena::Id;
@@ -104,6 +105,11 @@ impl Task {
         self.pc = NOWHERE;
     }
 
+    /// The next step is left out.
+    pub(super) fn step_over(&mut self) {
+        self.pc += 1;
+    }
+
     #[inline]
     pub(super) fn job(&self) -> Option<&Job> {
         match &self.what {
@@ -138,7 +144,20 @@ impl World {
                     let reply = self.scenario.code.replies[reply as usize];
                     self.respond(root, reply);
                 }
-                Instr::Jump(to) => task.pc = to.0,
+                Instr::Effect(effect) => {
+                    if let Some(reply) = self.commit(root, effect) {
+                        return self.end_program(id, reply);
+                    }
+                }
+                Instr::Claim(store) => match self.claim(id, store) {
+                    Claimed::GoesOn => {}
+                    Claimed::Waits => {
+                        self.tasks[id].pc -= 1;
+                        return None;
+                    }
+                    Claimed::Answered(reply) => return self.end_program(id, reply),
+                },
+                Instr::Jump(to) | Instr::Otherwise(to) => task.pc = to.0,
                 Instr::Choose { first, count } => {
                     let to = self.choose_arm(root, first, count);
                     self.tasks[id].pc = to.0;
@@ -228,6 +247,28 @@ impl World {
         }
     }
 
+    /// The program that a task is part of says this before its end, and is over.
+    #[cold]
+    #[inline(never)]
+    fn end_program(&mut self, id: TaskId, reply: Reply) -> Option<Event> {
+        if let (What::Iteration { .. } | What::Block { .. }, Reply::Failed(failure)) =
+            (&self.tasks[id].what, reply)
+        {
+            return self.fail_program(id, failure.kind);
+        }
+        let root = self.tasks[id].root(id);
+        self.stop_program(root);
+        match self.tasks[root].what {
+            What::Job(_) => self.end_job(root, reply),
+            What::Iteration { client, instance } => {
+                self.tasks.remove(root);
+                self.end_iteration(client, instance, true);
+                None
+            }
+            What::Block { .. } => unreachable!("a block is no root"),
+        }
+    }
+
     /// Ends all blocks below a task, and cancels the calls it and they wait for.
     #[inline]
     pub(super) fn stop_program(&mut self, id: TaskId) {
@@ -282,6 +323,11 @@ impl World {
             return None;
         }
         job.working += 1;
+        if service.behaviour.is_some() {
+            let span = self.laws[law as usize].law.sample(&mut service.work);
+            self.begin_work(id, root, span);
+            return None;
+        }
         let event = Event::Worked(id);
         let law = &self.laws[law as usize];
         match law.lane {

@@ -34,6 +34,7 @@ fn one_service(arrivals: Arrivals, work: Law, spec: Spec) -> Scenario {
                 events: u64::MAX,
                 calls: u64::MAX,
                 queue: u64::MAX,
+                memory: u64::MAX,
             },
             trigger: None,
         },
@@ -63,6 +64,7 @@ fn one_service(arrivals: Arrivals, work: Law, spec: Spec) -> Scenario {
                 semantics: Operation::default(),
                 entry: Pc(2),
             }],
+            behaviour: None,
         }],
         policies: vec![Policy {
             name: "p".into(),
@@ -84,6 +86,7 @@ fn one_service(arrivals: Arrivals, work: Law, spec: Spec) -> Scenario {
             operation: 0,
             link: 0,
             optional: false,
+            priority: None,
         }],
         code: Code {
             instrs: vec![Instr::Call(0), Instr::End, Instr::Work(0), Instr::End],
@@ -92,6 +95,8 @@ fn one_service(arrivals: Arrivals, work: Law, spec: Spec) -> Scenario {
         },
         faults: Vec::new(),
         expect: Vec::new(),
+        effects: None,
+        fallbacks: None,
     }
 }
 
@@ -207,6 +212,8 @@ fn failed_attempts_are_counted_by_kind_and_by_phase() {
                 phase: Phase::Tls,
                 ..FailureKind::Internal.into()
             },
+            after_program: false,
+            replica: None,
         },
     });
     world.links[0].lose_response = 0.5;
@@ -336,8 +343,18 @@ fn a_limit_ends_the_run_by_name_with_what_was_computed_kept() {
         events: u64::MAX,
         calls: 20,
         queue: u64::MAX,
+        memory: u64::MAX,
     };
-    assert_eq!(outcome(world).ended, Ended::CallLimit);
+    assert_eq!(outcome(world.clone()).ended, Ended::CallLimit);
+    // 10 000 calls come, of which ten are served; each that waits takes more than a hundred bytes.
+    world.run.limits = Limits {
+        memory: 1_000_000,
+        calls: u64::MAX,
+        ..world.run.limits
+    };
+    let out = outcome(world);
+    assert_eq!(out.ended, Ended::MemoryLimit);
+    assert!(out.calls_in_flight_max < 9_000);
 }
 
 /// A gateway in front of the service, written as flat code: client -> gateway -> api.
@@ -378,12 +395,14 @@ fn with_gateway(holds_worker: bool) -> Scenario {
             operation: 0,
             link: 0,
             optional: false,
+            priority: None,
         },
         CallSite {
             edge: 1,
             operation: 0,
             link: 0,
             optional: false,
+            priority: None,
         },
     ];
     world.code.instrs.extend([Instr::Call(1), Instr::End]);

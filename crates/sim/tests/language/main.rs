@@ -1,5 +1,7 @@
 //! The scenario language, through the public door.
 
+mod effect_laws;
+mod effects;
 mod examples;
 mod experiments;
 mod mistakes;

@@ -32,15 +32,15 @@ world.yaml:2:18: run.duration: "60" has no unit: write "60ms" or "60s"
 world.yaml:5:26: clients.web.arrivals.poisson: "900" has no unit: write "900/s" or "900/min"
 world.yaml:6:16: clients.web.instances: expected a whole number from 1 to 4294967295, got the number 0
 world.yaml:7:20: clients.web: no service is called `apo`: did you mean `api`? Allowed: `api`
-world.yaml:10:5: services.api: unknown key `concurency`: did you mean `concurrency`? Allowed: `replicas`, `balance`, `concurrency`, `queue`, `holds_worker`, `honours_cancellation`, `idempotent`, `retryable`, `retry_only`, `work`, `program` or `operations`
-world.yaml:11:42: services.api.queue.discipline: "fifoo" is not known here: did you mean `fifo`? Allowed: `fifo`, `lifo` or `deadline_drop`
+world.yaml:10:5: services.api: unknown key `concurency`: did you mean `concurrency`? Allowed: `replicas`, `balance`, `concurrency`, `queue`, `serve`, `contention`, `rate_limit`, `memory`, `restart`, `pauses`, `outlier`, `panic_threshold`, `probes`, `scaling`, `holds_worker`, `honours_cancellation`, `idempotent`, `retryable`, `retry_only`, `script`, `idempotency`, `work`, `program` or `operations`
+world.yaml:11:42: services.api.queue.discipline: "fifoo" is not known here: did you mean `fifo`? Allowed: `fifo`, `lifo`, `deadline_drop`, `siro`, `priority`, `fair` or `adaptive_lifo`
 world.yaml:12:40: services.api.work.exponential: unknown key `cv`: allowed: `mean`
 world.yaml:15:22: policies.sdk.attempt_timeout: expected a length of time such as "250ms", got a list of 1
 world.yaml:16:12: policies.sdk.retry.max_attempts: missing, but it is needed
 world.yaml:16:57: policies.sdk.retry.backoff.max: must be at least base (50ms); got 10ms
 world.yaml:16:82: policies.sdk.retry.on: the number 799 is no kind of failure: allowed: `dns`, `connect_refused`, `connect_timeout`, `tls`, `unauthenticated`, `reset`, `timeout`, `unavailable`, `overloaded`, `bad_gateway`, `deadline_exceeded`, `internal`, `conflict`, `permission_denied`, `invalid`, `cancelled` or `decode`, an HTTP status such as 503, `5xx`, or a gRPC status such as `UNAVAILABLE`
 world.yaml:18:55: faults.0.slow.factor: expected a factor such as 3, "3x" or 0.5, got the number -3
-world.yaml:20:5: expect: "amplificaton(api) <= 1.2": no metric is called `amplificaton`: did you mean `amplification`? Allowed: `verdict`, `recovery_time`, `calls`, `success_rate`, `goodput`, `load`, `stopped`, `failures`, `open`, `attempts`, `retries`, `attempts_per_call`, `mean`, `p50`, `p90`, `p99`, `p99.9`, `max`, `breaker_open`, `amplification`, `utilisation`, `wasted`, `served`, `shed`, `late`, `cancelled`, `queue_max` or `queue_mean`
+world.yaml:20:5: expect: "amplificaton(api) <= 1.2": no metric is called `amplificaton`: did you mean `amplification`? Allowed: `verdict`, `recovery_time`, `calls`, `success_rate`, `goodput`, `load`, `stopped`, `failures`, `open`, `attempts`, `retries`, `hedges`, `refusals_retried`, `breaker_openings`, `beyond_cap`, `attempts_per_call`, `mean`, `p50`, `p90`, `p99`, `p99.9`, `max`, `breaker_open`, `amplification`, `utilisation`, `wasted`, `served`, `shed`, `rate_limited`, `unreachable`, `restarts`, `probes_failed`, `lost`, `replicas`, `late`, `cancelled`, `queue_max`, `queue_mean`, `answers`, `data_age`, `effects`, `duplicate_effects`, `lost_effects`, `unknown_effects`, `hidden_effects`, `half_done_effects`, `skipped_effects`, `replayed`, `key_conflicts` or `keys_in_progress`
 "#;
 
 const TOML: &str = r#"version = 1

@@ -85,7 +85,7 @@ fn a_member_is_overridden_key_by_key_by_the_same_and_replaced_by_another() {
     let counting = spec("  p: { preset: polly, breaker: { counts: calls } }")
         .breaker
         .unwrap();
-    assert_eq!(counting.counts, seawall::Counts::Calls);
+    assert_eq!(counting.counts, Some(seawall::Counts::Calls));
     assert!(matches!(counting.rule, seawall::BreakerRule::Polly(_)));
     let rates = spec("  p: { preset: polly, breaker: { failure_rate: 10% } }")
         .breaker
@@ -217,12 +217,13 @@ fn rough(policy: &Json) -> Json {
         "version": 1,
         "run": { "duration": "60s", "seed": 3 },
         "clients": {
-            "web": { "instances": 2, "arrivals": { "poisson": "60/s" }, "calls": [ { "to": "front", "policy": "outer" } ] },
-            "jobs": { "arrivals": { "poisson": "5/s" }, "calls": [ { "to": "s", "operation": "write", "policy": "p" } ] },
+            "web": { "instances": 2, "arrivals": { "poisson": "40/s" }, "calls": [ { "to": "front", "policy": "outer" } ] },
+            "app": { "arrivals": { "poisson": "20/s" }, "calls": [ { "to": "front", "policy": "outer" } ] },
+            "jobs": { "arrivals": { "poisson": "5/s" }, "calls": [ { "to": "s", "operation": "write", "policy": "p" }, { "to": "s", "operation": "read", "policy": "p" } ] },
         },
         "services": {
             "front": { "concurrency": 10000, "program": [ { "call": { "to": "s", "operation": "read", "policy": "p" } } ] },
-            "s": { "concurrency": 4, "queue": { "capacity": 30, "discipline": "deadline_drop" }, "operations": {
+            "s": { "replicas": 2, "concurrency": 2, "queue": { "capacity": 15, "discipline": "deadline_drop" }, "operations": {
                 "read": { "work": { "exponential": "40ms" } },
                 "write": { "work": { "exponential": "40ms" }, "idempotent": false },
             } },
@@ -233,7 +234,7 @@ fn rough(policy: &Json) -> Json {
             { "at": "6s", "for": "4s", "errors": { "service": "s", "share": 0.3, "fail": { "kind": "overloaded", "retry_after": "2s" } } },
             { "at": "12s", "for": "6s", "errors": { "service": "s", "share": 0.6, "fail": "unavailable" } },
             { "at": "20s", "for": "2s", "outage": "s" },
-            { "at": "26s", "for": "3s", "errors": { "service": "s", "share": 0.4, "fail": { "kind": "dns", "phase": "dns" } } },
+            { "at": "26s", "for": "3s", "errors": { "service": "s", "share": 0.8, "fail": { "kind": "dns", "phase": "dns" }, "replica": 0 } },
             { "at": "30s", "for": "3s", "errors": { "service": "s", "share": 0.4, "fail": "invalid" } },
             { "at": "35s", "for": "6s", "slow": { "service": "s", "factor": 5 } },
             { "at": "45s", "for": "5s", "load": { "client": "web", "factor": 3 } },

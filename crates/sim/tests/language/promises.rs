@@ -4,7 +4,10 @@ use hdrhistogram::Histogram;
 use seawall::{FailureKind, Span, Stopped, Time};
 use sim::Scenario;
 use sim::expect::{Comparison, Kind, Metric, Of, Target, Unit, evaluate};
-use sim::metrics::{EdgeGauge, EdgeLatency, Outcome, ServiceCount, WindowLatency};
+use sim::metrics::{
+    AnswerCount, EdgeGauge, EdgeLatency, EffectCount, KeyCount, Outcome, ServiceCount,
+    WindowLatency,
+};
 use sim::scenario::model::Caller;
 
 use crate::verdict::run;
@@ -16,10 +19,10 @@ fn text(promises: &[&str]) -> String {
     format!(
         "version: 1
 run: {{ duration: 100s, warmup: 0s }}
-clients: {{ web: {{ arrivals: {{ poisson: 10/s }}, calls: [ api ] }} }}
+clients: {{ web: {{ arrivals: {{ poisson: 10/s }}, calls: [ {{ to: api, fallback: {{ instead: generic }} }} ] }} }}
 services:
-  api: {{ replicas: 2, concurrency: 5, program: [ {{ work: 1ms }}, {{ call: db }} ] }}
-  db: {{ work: 1ms }}
+  api: {{ replicas: 2, concurrency: 5, program: [ {{ work: 1ms }}, {{ call: {{ to: db, key: per_call }} }} ] }}
+  db: {{ idempotency: {{}}, program: [ {{ work: 1ms }}, {{ effect: row }}, {{ effect: log }} ] }}
 faults: [ {{ at: 50s, for: 10s, outage: api }} ]
 expect:
 {promises}"
@@ -191,6 +194,12 @@ fn outcome(scenario: &Scenario) -> Outcome {
         arrived_first: 100,
         shed_full: 4,
         shed_expired: 1,
+        rate_limited: 6,
+        unreachable: 7,
+        restarts: 8,
+        probes_failed: 9,
+        lost: 5,
+        replicas_ns: 1_500_000_000,
         served: 90,
         cancelled: 3,
         late: 2,
@@ -202,7 +211,34 @@ fn outcome(scenario: &Scenario) -> Outcome {
         queue_ns: 2_500_000_000,
         ..ServiceCount::default()
     };
+    let row = EffectCount {
+        committed: 10,
+        duplicates: 2,
+        lost: 3,
+        unknown: 4,
+        hidden: 5,
+        half_done: 6,
+        skipped: 9,
+    };
+    let log = EffectCount {
+        committed: 7,
+        ..EffectCount::default()
+    };
+    let keys = KeyCount {
+        replayed: 1,
+        conflicts: 2,
+        in_progress: 3,
+        ..KeyCount::default()
+    };
+    let answers = AnswerCount {
+        live: 4,
+        snapshot: 2,
+        too_old: 3,
+        age_ns: 60_000_000_000,
+        ..AnswerCount::default()
+    };
     for window in &mut outcome.windows {
+        window.counts.answers = vec![answers.clone()];
         window.counts.services[0] = service.clone();
         window.latency[0] = Some(WindowLatency {
             p50: 1_000_000,
@@ -214,19 +250,30 @@ fn outcome(scenario: &Scenario) -> Outcome {
             breakers_open: 1,
             ..EdgeGauge::default()
         };
+        window.counts.effects = vec![row.clone(), log.clone()];
+        window.counts.keys = vec![keys.clone()];
         window.services[0].queue_max = window.start.0 / 1_000_000_000;
         for edge in &mut window.counts.edges {
             edge.retries = edge.failed_calls() * 2;
             edge.attempts = edge.calls + edge.retries;
+            edge.hedges = edge.retries / 2;
+            (edge.refusals_retried, edge.openings, edge.beyond_cap) = (3, 1, 2);
             edge.failed[FailureKind::Timeout as usize] = edge.failed_calls();
             edge.latency_ns = u128::from(edge.calls) * 4_000_000;
         }
     }
     for totals in [&mut outcome.totals, &mut outcome.drained] {
         totals.edges.fill_with(Default::default);
+        totals.effects = vec![EffectCount::default(); 2];
+        totals.keys = vec![KeyCount::default()];
+        totals.answers = vec![AnswerCount::default()];
         for window in &outcome.windows {
             totals.edges[0].add(&window.counts.edges[0]);
             totals.services[0].add(&window.counts.services[0]);
+            totals.effects[0].add(&window.counts.effects[0]);
+            totals.effects[1].add(&window.counts.effects[1]);
+            totals.keys[0].add(&window.counts.keys[0]);
+            totals.answers[0].add(&window.counts.answers[0]);
         }
     }
     // What was still under way at the end ends well in the drain.
@@ -260,6 +307,10 @@ fn every_metric_is_judged_by_what_was_counted() {
         ("attempts(api) == 13000", "13000", true),
         ("retries(web) == 3800", "3800", true),
         ("retries(api) == 3000", "3000", true),
+        ("hedges(web) == 1900", "1900", true),
+        ("refusals_retried(web) == 300", "300", true),
+        ("breaker_openings(web) == 100", "100", true),
+        ("beyond_cap(web) == 200", "200", true),
         ("attempts_per_call(web) <= 1.38", "1.38", true),
         ("mean(web) == 4ms from 1s", "4ms", true),
         ("p50(web) < 3ms", "2.001ms", true),
@@ -283,11 +334,34 @@ fn every_metric_is_judged_by_what_was_counted() {
         ("wasted(db) <= 10%", "no data", false),
         ("served(api) == 9000", "9000", true),
         ("shed(api) == 500", "500", true),
+        ("rate_limited(api) == 600", "600", true),
+        ("unreachable(api) == 700", "700", true),
+        ("restarts(api) == 800", "800", true),
+        ("probes_failed(api) == 900", "900", true),
+        ("lost(api) == 500", "500", true),
+        ("replicas(api) == 1.5", "1.5", true),
         ("late(api) == 200", "200", true),
         ("cancelled(api) == 300", "300", true),
         ("queue_max(api) == 99", "99", true),
         ("queue_max(api) == 41 to 42s", "41", true),
         ("queue_mean(api) == 2.5", "2.5", true),
+        ("answers(web) == 600", "600", true),
+        ("answers(web, snapshot) == 200", "200", true),
+        ("answers(web, too_old) == 300 to 100s", "300", true),
+        ("data_age(web) == 30s", "30s", true),
+        ("effects == 1700", "1700", true),
+        ("effects(db) == 1700", "1700", true),
+        ("effects(db, row) == 1000", "1000", true),
+        ("effects(db, row) == 100 from 10s to 20s", "100", true),
+        ("duplicate_effects(db, row) == 200", "200", true),
+        ("lost_effects(db) == 300", "300", true),
+        ("unknown_effects(db) == 400", "400", true),
+        ("hidden_effects(db) == 500", "500", true),
+        ("half_done_effects(db) == 600", "600", true),
+        ("skipped_effects(db, log) == 0", "0", true),
+        ("replayed(db) == 100", "100", true),
+        ("key_conflicts(db) == 200", "200", true),
+        ("keys_in_progress(db) == 300", "300", true),
     ];
     let promises: Vec<&str> = cases.iter().map(|case| case.0).collect();
     let scenario = world(&promises);

@@ -1,6 +1,6 @@
 //! Scenarios that between them write every key of the language, with other values than the defaults.
 
-pub const SAMPLES: &[&str] = &[CALLERS, LAWS, POLICIES, DIALECTS, FAULTS];
+pub const SAMPLES: &[&str] = &[CALLERS, LAWS, POLICIES, DIALECTS, FAULTS, EFFECTS, SERVERS];
 
 const CALLERS: &str = "
 $schema: https://example.org/scenario.json
@@ -114,6 +114,7 @@ policies:
       reserve: 50ms
       min_attempt: 20ms
       retry_after: { honour: false, max: 10s, spread: 1s }
+      refusals: [ bulkhead_full, rate_limited ]
     budget: { ratio: { of: successes, ratio: 0.1, burst: 100 } }
     breaker:
       window: 10s
@@ -124,9 +125,22 @@ policies:
       open_for: 30s
       half_open_calls: 5
       counts: calls
+      count_refusals: true
       on: [ timeout ]
       ignored: [ invalid ]
     bulkhead: { max_in_flight: 50, max_waiting: 10, max_wait: 50ms, hold_during_backoff: true }
+  listed:
+    order: [ rate_limit, total_timeout, bulkhead, retry, breaker, attempt_timeout ]
+    deadline: 1s
+    attempt_timeout: 300ms
+    retry: { max_attempts: 3, on: 5xx, refusals: all }
+    rate_limit: { gcra: { rate: 40/s, max_wait: 100ms } }
+    breaker: { window: 20, minimum_calls: 10, open_for: 1s }
+    bulkhead: { max_in_flight: 6 }
+    budget: { ratio: { percent: 20, burst: 5 } }
+    scope: { breaker: operation, budget: { tenant: { cap: 10 } }, bulkhead: { tenant: 1 }, rate_limit: { operation: 1 } }
+  named: { order: resilience4j, retry: { max_attempts: 3, on: 5xx }, breaker: { window: 20, minimum_calls: 10, open_for: 1s }, bulkhead: 3, scope: { breaker: { host: 8 }, bulkhead: host } }
+  hedged: { hedge: { max_attempts: 3, delay: 100ms, on: [ 5xx, 429 ], variant: java }, attempt_timeout: 1s }
   counted: { deadline: 1s, breaker: { window: 50 }, bulkhead: 10 }
   derived: { extends: sdk, attempt_timeout: 1s }
   fixed: { retry: { max_attempts: unlimited, backoff: { fixed: { delay: 100ms, jitter: equal } } } }
@@ -220,7 +234,8 @@ pub const POINTED: &str = "
 - retry: { max_attempts: 3, on: [ 5xx, 429 ], backoff: { grpc: { initial: 2s, max: 1s, multiplier: 2, variant: java } } }
   budget: { grpc: { max_tokens: 60, token_ratio: 0.0999, variant: java } }
 - { attempt_timeout: 300ms, breaker: { gobreaker: { interval: 300ms, max_requests: 3, timeout: 2s, trip: { consecutive_failures_above: 2 } } } }
-- { breaker: { hystrix: { request_volume_threshold: 400 } } }
+- { attempt_timeout: 60ms, breaker: { hystrix: { request_volume_threshold: 400 } } }
+- { retry: { max_attempts: 3, on: [ 5xx, 429 ] }, budget: { ratio: { percent: 10, burst: 3 } }, scope: { budget: { tenant: { cap: 1 } } } }
 - { breaker: { linkerd: { max_failures: 3, min_penalty: 500ms, max_penalty: 700ms } } }
 - { retry: { max_attempts: 3, on: [ 5xx, 429 ] }, budget: { tower_tps: { ttl: 2s, min_per_sec: 1, retry_percent: 10%, deposits: calls } } }
 - { retry: { max_attempts: 3, on: [ 5xx, 429 ] }, budget: { ratio: { percent: 10, burst: 3 } } }
@@ -243,6 +258,8 @@ pub const POINTED: &str = "
 - { budget: { sre_adaptive: { k: 1.1, window: 5s, history: exact, rejections: [ unavailable ] } } }
 - { bulkhead: 100, limiter: { aimd: { initial: 3, min: 1, max: 4 } } }
 - { bulkhead: 100, limiter: { vegas: { initial: 4, max: 5 } } }
+- { order: envoy, retry: { max_attempts: 3, on: 5xx, backoff: { fixed: 100ms }, refusals: [ bulkhead_full ] }, bulkhead: 3, breaker: { window: 20, minimum_calls: 10, open_for: 1s, count_refusals: true } }
+- { breaker: { window: 20, minimum_calls: 10, open_for: 1s }, scope: { breaker: { host: 1 } } }
 ";
 
 const FAULTS: &str = "
@@ -254,12 +271,95 @@ policies: { sdk: { attempt_timeout: 1s } }
 faults:
   - { at: 1s, for: 1s, slow: { service: s, factor: 3x } }
   - { at: 2s, errors: { service: s, share: 50%, fail: { kind: internal, phase: connect, retry_after: 1s } } }
-  - { at: 3s, errors: { service: s, fail: overloaded } }
+  - { at: 3s, errors: { service: s, fail: overloaded, replica: 0 } }
   - { at: 4s, lose_capacity: { service: s, share: 0.5 } }
   - { at: 5s, outage: { service: s } }
   - { at: 6s, refuse: s }
   - { at: 7s, load: { client: web, factor: 2 } }
   - { at: 8s, kill_switch: { policy: sdk } }
+";
+
+const EFFECTS: &str = "
+version: 1
+run: { duration: 10s }
+clients: { shop: { arrivals: { at: [ 0s, 5s ] }, calls: [ { to: orders, operation: order, key: per_call, body: changed }, { to: orders, key: none }, { to: mail, key: numbered }, { to: bill, key: per_attempt, fallback: { direct: { to: mail, policy: one }, on: [ 503 ], permits: 2 } }, { to: bill, fallback: { instead: omit } }, { to: bill, fallback: { snapshot: { max_age: 1min, item: rates, at: 2s } } } ] } }
+services:
+  orders:
+    script: [ 503, lost ]
+    idempotency: { scope: [ tenant ], retention: 1h, claim: check_then_act, fingerprint: false, required: true, failures: replay }
+    operations:
+      read: { work: 1ms }
+      order:
+        status: 201
+        script: { answers: [ { status: 429, program: true, retry_after: 2s }, { status: 503, retry_after: { date: 6s } } ], then: normal, per: call }
+        idempotency: { lease: 30s, in_progress: { poll: { every: 20ms, times: 5 } } }
+        program: [ { effect: order } ]
+  bill: { idempotency: { in_progress: { fail: { kind: unavailable, retry_after: 1s } } }, work: 1ms }
+  mail: { idempotency: { protects: [ mail ] }, program: [ { effect: mail }, { effect: copy } ] }
+policies: { one: { attempt_timeout: 1s } }
+faults: [ { at: 1s, errors: { service: mail, after_program: true } } ]
+expect: [ 'duplicate_effects(mail, copy) == 0' ]
+";
+
+const SERVERS: &str = "
+version: 1
+run: { duration: 100s }
+clients: { web: { arrivals: { poisson: 10/s }, calls: [ { to: a, priority: 3 }, b, c, d, e ] } }
+services:
+  a:
+    replicas: 3
+    concurrency: 4
+    queue:
+      capacity: 30
+      discipline: { adaptive_lifo: { above: 5 } }
+      codel: { target: 10ms, interval: 200ms }
+      max_wait: { exponential: 1s }
+      retry_after: 3s
+    contention: { usl: { alpha: 0.1, beta: 0.01 } }
+    rate_limit: { gcra: { rate: 40/s, burst: 3 }, per_client: true, fail: unavailable, retry_after: exact }
+    memory: { limit: 512MB, base: 64MiB, per_job: 1MB, leak: 2kB }
+    restart: { after: 5s, cold: { factor: 3, for: 20s, jobs: 100 }, answer: nothing }
+    pauses: { every: { exponential: 10s }, length: 100ms }
+    outlier:
+      interval: 5s
+      base_ejection_time: 20s
+      max_ejection_time: 200s
+      max_ejection_time_jitter: 1s
+      max_ejection_percent: 40
+      always_eject_one_host: true
+      consecutive_5xx: 6
+      enforcing_consecutive_5xx: 90
+      consecutive_gateway_failure: 4
+      enforcing_consecutive_gateway_failure: 80
+      split_local_origin: true
+      consecutive_local_origin_failure: 3
+      enforcing_consecutive_local_origin_failure: 70
+      success_rate: { minimum_hosts: 2, request_volume: 10, stdev_factor: 1500, enforcing: 60, enforcing_local_origin: 50 }
+      failure_percentage: { minimum_hosts: 3, request_volume: 20, threshold: 50, enforcing: 40, enforcing_local_origin: 30 }
+    panic_threshold: 30%
+    probes:
+      startup: { period: 1s }
+      liveness:
+        operation: health
+        period: 5s
+        initial_delay: 2s
+        timeout: 2s
+        failure_threshold: 4
+        success_threshold: 2
+        spread: false
+        aside: true
+      readiness: { timeout: 2s }
+    scaling: { min: 2, max: 9, workers: 50%, tolerance: 20%, every: 10s, lag: 5s, cooldown: 1min }
+    work: 1ms
+    operations: { health: { work: 1us } }
+  b: { concurrency: 4, serve: { processor_sharing: { cores: 2 } }, scaling: { max: 3, cpu: 50% }, work: 1ms }
+  c: { serve: { preemptive_lifo: 1 }, rate_limit: { per_period: { limit: 5, period: 1s } }, work: 1ms }
+  d: { serve: { preemptive_priority: 1 }, work: 1ms }
+  e: { concurrency: 1, scaling: { max: 3, queue: 2 }, work: 1ms }
+faults:
+  - { at: 1s, for: 2s, crash: { service: a, replicas: 2 } }
+  - { at: 2s, for: 2s, pause: { service: a, replicas: 2 } }
+  - { at: 3s, bad_replicas: { service: a, replicas: 2, errors: 50%, fail: unavailable, slow: 2 } }
 ";
 
 /// The files that the samples name.

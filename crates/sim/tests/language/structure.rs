@@ -94,7 +94,8 @@ fn programs_are_laid_out_straight_line_first_then_nested_blocks() {
             edge: 1,
             operation: 0,
             link: 0,
-            optional: false
+            optional: false,
+            priority: None,
         }
     );
 }

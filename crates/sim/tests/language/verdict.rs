@@ -24,6 +24,7 @@ pub fn run(scenario: &Scenario, calls: impl Fn(u64) -> (u64, u64)) -> Outcome {
             clients: vec![Default::default(); scenario.clients.len()],
             services: vec![Default::default(); scenario.services.len()],
             edges,
+            ..Counts::default()
         }
     };
     let at = |second: u64| Time::ZERO.after(Span::secs(second));
@@ -56,6 +57,7 @@ pub fn run(scenario: &Scenario, calls: impl Fn(u64) -> (u64, u64)) -> Outcome {
         trajectory: 0,
         calls_in_flight_max: 0,
         log: Default::default(),
+        ledger: None,
     }
 }
 

@@ -20,6 +20,8 @@ choice! {
         renewal => Renewal(At<LawFile>),
         /// A rate that changes as written.
         profile => Profile(ProfileFile),
+        /// One arrival at each of these instants, for a world small enough to follow.
+        at => At(At<Vec<Span>>),
         /// Arrivals as recorded in a file.
         trace => Trace(TraceFile),
         /// Rates as recorded in a file.
@@ -97,6 +99,11 @@ impl ArrivalsFile {
                     .collect();
                 let arrivals = Arrivals::profile(&points, profile.process, profile.repeat);
                 context.checked(profile.points.at, arrivals)
+            }
+            ArrivalsFile::At(at) => {
+                let instants = at.value.iter().map(|span| Time::ZERO.after(*span));
+                let instants: Vec<Time> = instants.collect();
+                context.checked(at.at, Arrivals::trace(&instants, 1.0, false))
             }
             ArrivalsFile::Trace(trace) => {
                 let text = context.fetch(&trace.file)?;

@@ -3,10 +3,11 @@
 use seawall::{Span, Time};
 
 use super::failure::FailureFile;
+use super::trouble::{BadReplicasFile, ReplicasFile};
 use crate::scenario::context::Context;
-use crate::scenario::model::{Client, Fault, FaultKind, Service, Source};
+use crate::scenario::model::{Client, Fault, FaultKind, Service, Source, Trouble};
 use crate::scenario::tree::{At, Position};
-use crate::scenario::written::{Factor, Share, choice, record};
+use crate::scenario::written::{Factor, Share, Whole, choice, record};
 
 record! {
     /// A disturbance on the timeline: when, how long, and one key that says what.
@@ -34,6 +35,13 @@ choice! {
         refuse => Refuse(ServiceRef),
         /// A client's arrivals come so many times as often.
         load => Load(LoadFile),
+        /// Replicas die, and start again as the service says, not before the fault is over; without `for` it is over at
+        /// once.
+        crash => Crash(ReplicasFile),
+        /// Replicas stand still.
+        pause => Pause(ReplicasFile),
+        /// Single replicas answer with failures or are slow.
+        bad_replicas => BadReplicas(BadReplicasFile),
         /// Retries under a policy are switched off.
         kill_switch => KillSwitch(PolicyRef),
     }
@@ -58,6 +66,10 @@ record! {
         share: Share = "100%",
         /// What they get.
         fail: FailureFile = "unavailable",
+        /// Whether the program runs first, with its work and its effects, and only its answer is replaced.
+        after_program: bool = false,
+        /// The only replica concerned, counted from 0. Without: all.
+        replica: Option<At<Whole<0>>>,
     }
 }
 
@@ -114,7 +126,11 @@ impl FaultFile {
         let at = Time::ZERO.after(at);
         Some(Fault {
             at,
-            until: self.r#for.as_ref().map(|lasting| at.after(lasting.value)),
+            until: match &self.r#for {
+                Some(lasting) => Some(at.after(lasting.value)),
+                // A death takes no time.
+                None => matches!(self.kind, FaultKindFile::Crash(_)).then_some(at),
+            },
             kind: self.kind.mean(context)?,
         })
     }
@@ -145,6 +161,18 @@ impl FaultFile {
                 );
                 named.concurrency.is_none().then_some((service.at, message))
             }
+            FaultKindFile::Errors(ErrorsFile {
+                service,
+                replica: Some(replica),
+                ..
+            }) => {
+                let named = services.iter().find(|s| s.name == service.value)?;
+                let message = format!(
+                    "`{}` has {} replica(s), counted from 0; there is no {}",
+                    named.name, named.replicas, replica.value.0
+                );
+                (replica.value.0 >= named.replicas).then_some((replica.at, message))
+            }
             _ => None,
         }
     }
@@ -161,6 +189,8 @@ impl FaultKindFile {
                 service: context.service(&errors.service)?,
                 share: errors.share.0,
                 failure: errors.fail.mean(),
+                after_program: errors.after_program,
+                replica: errors.replica.as_ref().map(|replica| replica.value.0),
             },
             FaultKindFile::LoseCapacity(lose) => FaultKind::LoseCapacity {
                 service: context.service(&lose.service)?,
@@ -176,6 +206,9 @@ impl FaultKindFile {
                 client: context.client(&load.client)?,
                 factor: load.factor.0,
             },
+            FaultKindFile::Crash(crash) => crash.mean(Trouble::Crash, context)?,
+            FaultKindFile::Pause(pause) => pause.mean(Trouble::Pause, context)?,
+            FaultKindFile::BadReplicas(bad) => bad.mean(context)?,
             FaultKindFile::KillSwitch(switch) => FaultKind::KillSwitch {
                 policy: context.policy(&switch.policy)?,
             },

@@ -5,10 +5,18 @@ pub(crate) mod client;
 mod empirical;
 pub(crate) mod failure;
 pub(crate) mod fault;
+mod gate;
+mod guard;
+mod idempotency;
 pub(crate) mod law;
+mod lifecycle;
 pub(crate) mod link;
+mod queue;
 pub(crate) mod run;
+mod script;
 pub(crate) mod service;
+mod serving;
+pub(crate) mod trouble;
 
 use super::tree::At;
 use super::written::{Table, Tried, record};

@@ -7,7 +7,7 @@ use crate::scenario::context::Context;
 use crate::scenario::model::{Limits, Run};
 use crate::scenario::problem::Problems;
 use crate::scenario::tree::{At, Node, Position, Value};
-use crate::scenario::written::{Defs, Whole, Written, record};
+use crate::scenario::written::{Bytes, Defs, Whole, Written, record};
 
 /// More windows would need more memory than the run itself.
 const WINDOWS_MAX: u64 = 1_000_000;
@@ -73,6 +73,9 @@ record! {
         calls: u64 = 5_000_000,
         /// Jobs waiting at any one service.
         queue: u64 = 5_000_000,
+        /// What everything in flight and every window takes, as the kernel counts it: looked at when a window closes and
+        /// as calls in flight grow.
+        memory: Bytes = "8GiB",
     }
 }
 
@@ -131,6 +134,7 @@ impl LimitsFile {
             events: self.events,
             calls: self.calls,
             queue: self.queue,
+            memory: self.memory.0,
         }
     }
 }

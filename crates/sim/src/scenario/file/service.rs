@@ -2,11 +2,18 @@
 
 use seawall::Operation;
 
+use super::gate::ServiceRateLimitFile;
+use super::guard::{Guard, Guards};
+use super::idempotency::IdempotencyFile;
 use super::law::LawFile;
+use super::lifecycle::{MemoryFile, PausesFile, ProbesFile, RestartFile, ScalingFile};
+use super::queue::QueueFile;
+use super::script::ScriptFile;
+use super::serving::{ContentionFile, ServeFile};
 use crate::scenario::context::Context;
-use crate::scenario::model::{Balance, Caller, Discipline, Queue, Service, ServiceOperation};
+use crate::scenario::model::{Balance, Caller, Service, ServiceOperation};
 use crate::scenario::tree::{At, Position};
-use crate::scenario::written::{Kinds, Limit, Table, Tried, Whole, record, words};
+use crate::scenario::written::{Kinds, Limit, Share, Table, Tried, Whole, record, words};
 use crate::step::{Block, Compiler, Step};
 
 record! {
@@ -21,6 +28,26 @@ record! {
         concurrency: Limit<1> = "unlimited",
         /// The waiting room of each replica.
         queue: QueueFile,
+        /// How the jobs at work on one replica share it.
+        serve: ServeFile = "workers",
+        /// How jobs at work on one replica slow each other down. Without: not at all.
+        contention: Option<At<ContentionFile>>,
+        /// What bounds how many requests are let in. Without: nothing.
+        rate_limit: Option<ServiceRateLimitFile>,
+        /// What a replica can hold. Without: everything.
+        memory: Option<MemoryFile>,
+        /// What happens when a replica dies.
+        restart: Option<RestartFile>,
+        /// Each replica stands still now and then. Without: never.
+        pauses: Option<PausesFile>,
+        /// Leaves out replicas that fail. Without: none.
+        outlier: Option<At<seawall::outlier::Outlier>>,
+        /// With a smaller share of the replicas left, `outlier` leaves out none. Default: 50%.
+        panic_threshold: Option<At<Share>>,
+        /// What asks each replica how it is. Without: nobody.
+        probes: Option<ProbesFile>,
+        /// Replicas are added and taken away by what is measured. Without: never.
+        scaling: Option<ScalingFile>,
         /// Whether a job keeps its worker while it waits for a call or a delay.
         holds_worker: bool = true,
         /// Whether a job ends when its caller has left.
@@ -32,6 +59,10 @@ record! {
         /// Kinds of failure after which it may be retried, whatever the policy adds; for operations that
         /// do not say. By default the policy decides.
         retry_only: Option<Kinds>,
+        /// Answers by number, for operations that have no script of their own.
+        script: Option<ScriptFile>,
+        /// A memory of idempotency keys, for operations that have none of their own.
+        idempotency: Option<IdempotencyFile>,
         /// Short for a program of one step of work.
         work: Option<Tried<At<LawFile>>>,
         /// What it does for a request that names no operation.
@@ -39,16 +70,6 @@ record! {
         /// What it does for requests that name one. Without `work` or `program`, the first also serves
         /// those that name none.
         operations: Table<OperationFile>,
-    }
-}
-
-record! {
-    /// The waiting room of a replica. A bare number is its capacity.
-    pub(crate) struct QueueFile [capacity] {
-        /// Places, not counting those in service; an attempt that finds none is refused at once.
-        capacity: Limit<0> = "unlimited",
-        /// Who is next.
-        discipline: Discipline = "fifo",
     }
 }
 
@@ -63,6 +84,12 @@ record! {
         /// Kinds of failure after which it may be retried, whatever the policy adds. Default: as the
         /// service says.
         retry_only: Option<Kinds>,
+        /// Answers by number.
+        script: Option<ScriptFile>,
+        /// A memory of idempotency keys.
+        idempotency: Option<IdempotencyFile>,
+        /// HTTP status of a good answer, 200 to 299. Default: 200. The ledger shows it.
+        status: Option<At<Whole<200>>>,
         /// Short for a program of one step of work.
         work: Option<Tried<At<LawFile>>>,
         /// What it does.
@@ -77,16 +104,6 @@ words! {
         "random" => Balance::Random, "Uniformly at random.";
         "least_in_flight" => Balance::LeastInFlight, "The one with the fewest jobs; ties go to the first.";
         "power_of_two" => Balance::PowerOfTwo, "The better of two drawn at random.";
-    }
-}
-
-words! {
-    /// Who is next.
-    Discipline, "Discipline" {
-        "fifo" => Discipline::Fifo, "Longest waiting first.";
-        "lifo" => Discipline::Lifo, "Shortest waiting first.";
-        "deadline_drop" => Discipline::DeadlineDrop,
-            "Longest waiting first, but a job whose deadline has passed is dropped instead of started.";
     }
 }
 
@@ -117,12 +134,14 @@ impl ServiceFile {
     ) -> Service {
         let caller = Caller::Service(index);
         let mut operations = Vec::new();
+        let mut guards = Guards::new(index, self, compiler, context);
         if self.serves_by_itself() {
             let steps = steps(&self.work, &self.program, self.position, context);
+            let entry = guards.begin(Guard::default(), compiler, context);
             operations.push(ServiceOperation {
                 name: DEFAULT.into(),
                 semantics: self.semantics(None),
-                entry: compiler.program(caller, &steps, context),
+                entry: entry.before(compiler.program(caller, &steps, context)),
             });
         }
         for entry in &self.operations.0 {
@@ -140,13 +159,16 @@ impl ServiceFile {
                     operation.position,
                     context,
                 );
+                let guard = Guard::of(&entry.name.value, operation);
+                let begin = guards.begin(guard, compiler, context);
                 operations.push(ServiceOperation {
                     name: entry.name.value.clone(),
                     semantics: self.semantics(Some(operation)),
-                    entry: compiler.program(caller, &steps, context),
+                    entry: begin.before(compiler.program(caller, &steps, context)),
                 });
             });
         }
+        guards.finish(&operations, compiler, context);
         if self.operations.0.is_empty() && !self.serves_by_itself() {
             context.report(
                 self.position,
@@ -155,16 +177,14 @@ impl ServiceFile {
         }
         Service {
             name: context.names.services[index as usize].name.clone(),
-            replicas: self.replicas.0,
+            replicas: (self.scaling.as_ref()).map_or(self.replicas.0, |file| file.max.value.0),
             balance: self.balance,
             concurrency: self.concurrency.0,
-            queue: Queue {
-                capacity: self.queue.capacity.0,
-                discipline: self.queue.discipline,
-            },
+            queue: self.queue.mean(),
             holds_worker: self.holds_worker,
             honours_cancellation: self.honours_cancellation,
             operations,
+            behaviour: self.behaviour(index, context),
         }
     }
 
@@ -177,6 +197,7 @@ impl ServiceFile {
             retryable: own(|operation| operation.retryable).unwrap_or(self.retryable),
             idempotent: own(|operation| operation.idempotent).unwrap_or(self.idempotent),
             retry_only: retry_only.map(|kinds| kinds.0),
+            ..Operation::default()
         }
     }
 }

@@ -97,7 +97,8 @@ words! {
 /// What every breaker is told, whatever its rule.
 #[derive(Clone, Debug)]
 struct Results {
-    counts: Counts,
+    counts: Option<Counts>,
+    count_refusals: bool,
     on: FailureSet,
     ignored: FailureSet,
 }
@@ -105,8 +106,10 @@ struct Results {
 mirror! {
     /// What is a result, and which.
     Results as "BreakerResults" {
-        /// Whether each attempt is one result, or each call.
-        counts: Counts = "attempts",
+        /// Whether each attempt is one result, or each call. Without: as `order` has it, and without one attempts.
+        counts: Opt<Counts> = "none",
+        /// Whether what layers inside it refuse is a failure to it.
+        count_refusals: bool = false,
         /// Kinds that count as failures. By default all but those that are the caller's fault: conflict,
         /// permission_denied, invalid, cancelled.
         on: Kinds => not_the_callers_fault(),
@@ -139,6 +142,7 @@ const FLAT: &[Key] = &[
     Key::of("open_for"),
     Key::of("half_open_calls"),
     Key::of("counts"),
+    Key::of("count_refusals"),
     Key::of("on"),
     Key::of("ignored"),
 ];
@@ -211,6 +215,7 @@ impl Written for Breaker {
         Some(Breaker {
             rule: rule?,
             counts: results.counts,
+            count_refusals: results.count_refusals,
             on: results.on,
             ignored: results.ignored,
         })
@@ -239,6 +244,7 @@ impl Layered for Breaker {
     fn write(&self) -> Value {
         let results = Results {
             counts: self.counts,
+            count_refusals: self.count_refusals,
             on: self.on,
             ignored: self.ignored,
         };

@@ -23,8 +23,9 @@ mirror! {
         max_waiting: Whole<0> = 0,
         /// The longest wait for a permit; the deadline bounds it as well.
         max_wait: Bound = "unlimited",
-        /// Whether a call keeps its permit during backoff; if not, it queues anew for each attempt.
-        hold_during_backoff: bool = false,
+        /// Whether a call keeps its permit during backoff; if not, it queues anew for each attempt. Without: as `order`
+        /// has it, and without one it does not.
+        hold_during_backoff: Opt<bool> = "none",
     }
 }
 

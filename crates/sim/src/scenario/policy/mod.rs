@@ -4,14 +4,18 @@ mod backoff;
 mod breaker;
 mod budget;
 pub(crate) mod extends;
+mod hedge;
 mod limits;
+mod order;
 mod preset;
 mod rate_limit;
 mod retry;
+mod scope;
 pub(crate) mod settings;
 
 use seawall::{
-    Breaker, Budget, Bulkhead, Deadline, Limiter, Preset, RateLimit, Retry, Span, Spec, SpecError,
+    Breaker, Budget, Bulkhead, Deadline, Hedge, Limiter, Order, Preset, RateLimit, Retry, Scopes,
+    Span, Spec, SpecError,
 };
 
 use super::context::Context;
@@ -27,6 +31,8 @@ mirror! {
         attempt_timeout: Opt<Span> = "none",
         /// When, how often and how soon to try again. Without: never.
         retry: Retry => Retry::default(),
+        /// Copies of a call that do not wait for each other; takes the place of retries. Only what is idempotent is hedged.
+        hedge: Opt<Hedge> = "none",
         /// What bounds retries over all calls of a process.
         budget: Budget = "none",
         /// What stops calls to a service that is failing.
@@ -37,6 +43,12 @@ mirror! {
         limiter: Opt<Limiter> = "none",
         /// What bounds how often attempts are sent.
         rate_limit: Opt<RateLimit> = "none",
+        /// In which order a call passes these parts: a library's, or layers, outermost first. Without: total timeout,
+        /// retry, rate limit, breaker, bulkhead, attempt timeout, as far as `breaker.counts` and
+        /// `bulkhead.hold_during_backoff` do not say otherwise.
+        order: Opt<Order> = "none",
+        /// Which calls share a breaker, a budget, a bulkhead, a rate limit.
+        scope: Scopes => Scopes::default(),
     }
     also {
         /// Another policy whose keys hold where this one does not say otherwise.

@@ -1,6 +1,6 @@
 //! When to try again.
 
-use seawall::{Backoff, Jitter, Phase, PhaseSet, Retry, RetryAfter, Span};
+use seawall::{Backoff, Jitter, Phase, PhaseSet, RefusalSet, Retry, RetryAfter, Span};
 
 use crate::scenario::tree::{Node, Position, Value};
 use crate::scenario::written::{
@@ -28,6 +28,9 @@ mirror! {
         min_attempt: Span = "0s",
         /// What to do about a wait the service asks for.
         retry_after: RetryAfter => RetryAfter::default(),
+        /// What this side refuses inside retry and is tried again after a backoff, as if an attempt had failed: `none`,
+        /// `all`, or a list. What is refused outside retry is final.
+        refusals: RefusalSet = "none",
     }
 }
 

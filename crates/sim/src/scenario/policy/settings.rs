@@ -13,6 +13,8 @@ pub struct Settings {
     pub policy: String,
     /// Each value, in the order of the language.
     pub values: Vec<Setting>,
+    /// The layers a call passes, outermost first, whether written or not.
+    pub order: Option<Setting>,
 }
 
 /// One value in effect.
@@ -41,7 +43,7 @@ pub enum Origin {
 
 /// The values of the policy called `name`, merged with what it extends and its preset as `node`.
 pub(crate) fn of(name: &str, node: &Node, problems: &Problems) -> Settings {
-    let mut values = Vec::new();
+    let (mut values, mut order) = (Vec::new(), None);
     // What cannot be read has no values; the reason has been reported.
     if let Some(spec) = Spec::decode(node, &mut Problems::default()) {
         let written = Node {
@@ -60,11 +62,36 @@ pub(crate) fn of(name: &str, node: &Node, problems: &Problems) -> Settings {
             values: &mut values,
         };
         walk.down(&full, Some(&written), &mut Vec::new());
+        order = order_in_effect(&spec, &values);
     }
     Settings {
         policy: name.into(),
         values,
+        order,
     }
+}
+
+/// Which order is in effect, and who made it so; `None` where a call passes nothing but an attempt.
+fn order_in_effect(spec: &Spec, values: &[Setting]) -> Option<Setting> {
+    let order = spec.effective_order();
+    let layers: Vec<&str> = order.layers().iter().map(|layer| layer.name()).collect();
+    let by = |path: &str, value: &str| {
+        let moving = |setting: &&Setting| setting.path == path && setting.value == value;
+        values
+            .iter()
+            .find(moving)
+            .map(|setting| setting.origin.clone())
+    };
+    let written = values.iter().find(|setting| setting.path == "order");
+    let origin = match spec.order {
+        Some(_) => written.map(|setting| setting.origin.clone()),
+        None => by("breaker.counts", "calls").or(by("bulkhead.hold_during_backoff", "true")),
+    };
+    (!layers.is_empty()).then(|| Setting {
+        path: "order in effect".into(),
+        value: layers.join(" > "),
+        origin: origin.unwrap_or(Origin::Default),
+    })
 }
 
 struct Walk<'a> {

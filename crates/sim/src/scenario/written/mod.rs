@@ -10,6 +10,7 @@ mod plain;
 mod quantity;
 mod record;
 mod schema;
+mod size;
 mod units;
 
 pub(crate) use choice::{Chosen, Tag, choice, open_choice, schema_of_choice, words};
@@ -19,9 +20,10 @@ pub(crate) use layer::{
     written_map,
 };
 pub(crate) use plain::{Entry, Kinds, Several, Table, Tried, check_name};
-pub(crate) use quantity::{Factor, Limit, Percent, Rate, Ratio, Share, Weight, Whole};
+pub(crate) use quantity::{Bytes, Factor, Limit, Percent, Rate, Ratio, Share, Weight, Whole};
 pub(crate) use record::{Fields, Key, KeySchema, all_defaults, record, schema_of_record};
 pub(crate) use schema::{Defs, described};
+pub(crate) use size::Size;
 pub(crate) use units::{parse_percent, parse_rate, parse_span, parse_times};
 
 use serde_json::Value as Json;

@@ -3,7 +3,7 @@
 use seawall::Span;
 use serde_json::{Value as Json, json};
 
-use super::units::{parse_percent, parse_rate, parse_span, parse_times};
+use super::units::{parse_bytes, parse_percent, parse_rate, parse_span, parse_times};
 use super::{Defs, Written};
 use crate::scenario::context::Context;
 use crate::scenario::problem::Problems;
@@ -20,6 +20,10 @@ pub(crate) struct Limit<const MIN: u32>(pub(crate) Option<u32>);
 /// Things per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Rate(pub(crate) f64);
+
+/// So much memory, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bytes(pub(crate) u64);
 
 /// A part of a whole, 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -138,6 +142,23 @@ impl Written for Rate {
                 "description": "So many per time: \"500/s\", \"40/min\", \"3.2/s\", \"40 rpm\", \"7 rps\".",
                 "type": "string",
                 "pattern": r"^(\d+(\.\d*)?|\.\d+)\s*(/\s*(ns|us|µs|μs|ms|s|m|min|h|d)|rps|qps|rpm)$",
+            })
+        })
+    }
+}
+
+impl Written for Bytes {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        let expected = "an amount of memory such as \"512MiB\" or \"4GB\"";
+        decode_text(node, problems, expected, parse_bytes).map(Bytes)
+    }
+
+    fn schema(defs: &mut Defs) -> Json {
+        defs.define::<Self>("Bytes", |_| {
+            json!({
+                "description": "An amount of memory with its unit: \"64KiB\", \"512MiB\", \"4GB\".",
+                "type": "string",
+                "pattern": r"^(\d+(\.\d*)?|\.\d+)\s*(B|kB|KB|MB|GB|TB|KiB|MiB|GiB|TiB)$",
             })
         })
     }

@@ -87,6 +87,34 @@ pub(crate) fn parse_rate(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Units of memory with their length in bytes.
+const SIZES: &[(&str, u64)] = &[
+    ("B", 1),
+    ("kB", 1_000),
+    ("KB", 1_000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("TB", 1_000_000_000_000),
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+    ("TiB", 1 << 40),
+];
+
+/// An amount of memory: `512MiB`, `4GB`, `1.5 GiB`.
+pub(crate) fn parse_bytes(text: &str) -> Result<u64, String> {
+    let wrong =
+        || format!("expected an amount of memory such as \"512MiB\" or \"4GB\", got {text:?}");
+    let (number, after) = split_number(text).ok_or_else(wrong)?;
+    let unit = after.trim_start();
+    if unit.is_empty() {
+        return Err(format!("{text:?} has no unit: write \"{text}MB\""));
+    }
+    let size = SIZES.iter().find(|(name, _)| *name == unit);
+    let &(_, bytes) = size.ok_or_else(wrong)?;
+    scaled(number, bytes).ok_or_else(|| format!("{text:?} is too much"))
+}
+
 /// A number of percent, as its hundredth: `20%`.
 pub(crate) fn parse_percent(text: &str) -> Option<f64> {
     let number = text.strip_suffix('%')?.trim_end();
@@ -110,7 +138,7 @@ pub(crate) fn parse_times(text: &str) -> Option<f64> {
 }
 
 /// Decimal digits with at most one point, at least one digit, off the front.
-fn split_number(text: &str) -> Option<(&str, &str)> {
+pub(super) fn split_number(text: &str) -> Option<(&str, &str)> {
     let end = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')
         .unwrap_or(text.len());
@@ -143,6 +171,16 @@ fn scaled(number: &str, unit: u64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn amounts_of_memory_have_a_unit() {
+        assert_eq!(parse_bytes("64KiB"), Ok(65_536));
+        assert_eq!(parse_bytes("1.5 GiB"), Ok(3 << 29));
+        assert_eq!(parse_bytes("4GB"), Ok(4_000_000_000));
+        for wrong in ["4", "4 gb", "GB", "-1GB", "99999999999TB", ""] {
+            assert!(parse_bytes(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn spans_are_exact() {

@@ -1,0 +1,683 @@
+//! In which order a call passes the parts of its policy, and what follows from that.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::action::Stopped;
+use crate::failure::FailureSet;
+use crate::spec::{Counts, Spec};
+
+/// A part of a policy, as something that surrounds the parts inside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layer {
+    /// The limit (or default) of the deadline. It counts from the instant in which it is passed: what waits outside
+    /// it waits on the caller's time.
+    TotalTimeout,
+    /// Retries with their budget, or hedging. What is outside it is passed once per call and kept until its end; what is
+    /// inside it once per try.
+    Retry,
+    /// The rate limit.
+    RateLimit,
+    /// The breaker: outside retry it counts calls, inside it attempts.
+    Breaker,
+    /// The bulkhead: outside retry a call keeps its permit during backoff, inside it does not.
+    Bulkhead,
+    /// The attempt timeout: waits of the layers inside it are part of the attempt, and a breaker inside it does
+    /// not see that it fired.
+    AttemptTimeout,
+}
+
+impl Layer {
+    /// All of them, in the order that holds when nothing is said.
+    pub const ALL: [Layer; 6] = [
+        Layer::TotalTimeout,
+        Layer::Retry,
+        Layer::RateLimit,
+        Layer::Breaker,
+        Layer::Bulkhead,
+        Layer::AttemptTimeout,
+    ];
+
+    /// The word used in scenarios and reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Layer::TotalTimeout => "total_timeout",
+            Layer::Retry => "retry",
+            Layer::RateLimit => "rate_limit",
+            Layer::Breaker => "breaker",
+            Layer::Bulkhead => "bulkhead",
+            Layer::AttemptTimeout => "attempt_timeout",
+        }
+    }
+}
+
+/// Layers, outermost first.
+///
+/// Every part that the policy has must be named, each once. The total timeout belongs outside retry, the attempt
+/// timeout inside it. Checked by [`Spec::check`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Order(Vec<Layer>);
+
+impl Order {
+    /// These, outermost first.
+    #[must_use]
+    pub fn of(layers: &[Layer]) -> Order {
+        Order(layers.to_vec())
+    }
+
+    /// Them, outermost first.
+    #[must_use]
+    pub fn layers(&self) -> &[Layer] {
+        &self.0
+    }
+
+    /// resilience4j, by the order of its Spring aspects: retry, breaker, rate limiter, time limiter, bulkhead.
+    ///
+    /// Source: resilience4j@af9e7c97, `*AspectOrder` of the configuration properties.
+    #[must_use]
+    pub fn resilience4j() -> Order {
+        use Layer as L;
+        Order::of(&[
+            L::TotalTimeout,
+            L::Retry,
+            L::Breaker,
+            L::RateLimit,
+            L::AttemptTimeout,
+            L::Bulkhead,
+        ])
+    }
+
+    /// .NET's standard handler: limiter, total timeout, retry, breaker, attempt timeout.
+    ///
+    /// Source: dotnet/extensions, `AddStandardResilienceHandler`.
+    #[must_use]
+    pub fn dotnet_standard() -> Order {
+        use Layer as L;
+        Order::of(&[
+            L::RateLimit,
+            L::Bulkhead,
+            L::TotalTimeout,
+            L::Retry,
+            L::Breaker,
+            L::AttemptTimeout,
+        ])
+    }
+
+    /// Envoy: the filters once per request, then the router's timeout and retries, then what the cluster bounds
+    /// per attempt; a try's timeout begins when it has its connection.
+    #[must_use]
+    pub fn envoy() -> Order {
+        use Layer as L;
+        Order::of(&[
+            L::RateLimit,
+            L::TotalTimeout,
+            L::Retry,
+            L::Breaker,
+            L::Bulkhead,
+            L::AttemptTimeout,
+        ])
+    }
+
+    /// Finagle: retries above the balancer; failure accrual, the attempt's timeout and the pool below it.
+    #[must_use]
+    pub fn finagle() -> Order {
+        use Layer as L;
+        Order::of(&[
+            L::TotalTimeout,
+            L::RateLimit,
+            L::Retry,
+            L::Breaker,
+            L::AttemptTimeout,
+            L::Bulkhead,
+        ])
+    }
+
+    /// All six, those that are not named put where they change nothing.
+    fn complete(&self) -> Vec<Layer> {
+        let mut all = self.0.clone();
+        let has = |all: &[Layer], layer| all.contains(&layer);
+        if !has(&all, Layer::TotalTimeout) {
+            all.insert(0, Layer::TotalTimeout);
+        }
+        if !has(&all, Layer::AttemptTimeout) {
+            all.push(Layer::AttemptTimeout);
+        }
+        if !has(&all, Layer::Retry) {
+            let after = all.iter().position(|&layer| layer == Layer::TotalTimeout);
+            all.insert(after.map_or(0, |at| at + 1), Layer::Retry);
+        }
+        all
+    }
+}
+
+impl Spec {
+    /// The order in effect: as written, or else as [`crate::Breaker::counts`] and
+    /// [`crate::Bulkhead::hold_during_backoff`] have it. Parts that the policy has not are left out.
+    #[must_use]
+    pub fn effective_order(&self) -> Order {
+        let mut layers = self.all_layers();
+        layers.retain(|&layer| self.has(layer));
+        Order(layers)
+    }
+
+    /// Attempts a call may have, the first included: retried or hedged.
+    #[must_use]
+    pub fn max_attempts(&self) -> u32 {
+        self.hedge
+            .map_or(self.retry.max_attempts, |hedge| hedge.max_attempts)
+    }
+
+    /// Failures after which another attempt may be made: retried, or not fatal to a hedged call.
+    #[inline]
+    #[must_use]
+    pub fn tried_again(&self) -> FailureSet {
+        match self.hedge {
+            None => self.retry.on,
+            Some(hedge) => hedge.on,
+        }
+    }
+
+    /// What the breaker counts, by its place in the order in effect; `None` without a breaker.
+    #[must_use]
+    pub fn breaker_counts(&self) -> Option<Counts> {
+        self.breaker.as_ref()?;
+        Some(match self.outside_retry(Layer::Breaker) {
+            true => Counts::Calls,
+            false => Counts::Attempts,
+        })
+    }
+
+    /// Whether a call keeps its bulkhead permit during backoff, by the place of the bulkhead in the order in effect;
+    /// `None` without a bulkhead.
+    #[must_use]
+    pub fn holds_during_backoff(&self) -> Option<bool> {
+        self.bulkhead.as_ref()?;
+        Some(self.outside_retry(Layer::Bulkhead))
+    }
+
+    /// Whether it has something in this place.
+    pub(crate) fn has(&self, layer: Layer) -> bool {
+        match layer {
+            Layer::TotalTimeout => self.deadline.limit.or(self.deadline.default).is_some(),
+            Layer::Retry => self.max_attempts() > 1,
+            Layer::RateLimit => self.rate_limit.is_some(),
+            Layer::Breaker => self.breaker.is_some(),
+            Layer::Bulkhead => self.bulkhead.is_some(),
+            Layer::AttemptTimeout => self.attempt_timeout.is_some(),
+        }
+    }
+
+    fn all_layers(&self) -> Vec<Layer> {
+        if let Some(order) = &self.order {
+            return order.complete();
+        }
+        let calls = (self.breaker.as_ref()).is_some_and(|b| b.counts == Some(Counts::Calls));
+        let holds = (self.bulkhead.as_ref()).is_some_and(|b| b.hold_during_backoff == Some(true));
+        let mut layers = alloc::vec![Layer::TotalTimeout];
+        let place = |layers: &mut Vec<Layer>, outside: bool| {
+            if calls == outside {
+                layers.push(Layer::Breaker);
+            }
+            if holds == outside {
+                layers.push(Layer::Bulkhead);
+            }
+        };
+        place(&mut layers, true);
+        layers.extend([Layer::Retry, Layer::RateLimit]);
+        place(&mut layers, false);
+        layers.push(Layer::AttemptTimeout);
+        layers
+    }
+
+    /// Whether a layer is outside retry.
+    pub(crate) fn outside_retry(&self, layer: Layer) -> bool {
+        let layers = self.all_layers();
+        let at = |layer| layers.iter().position(|&other| other == layer);
+        at(layer) < at(Layer::Retry)
+    }
+
+    /// What is wrong with the order: the field and why.
+    pub(crate) fn contradictions(&self) -> Vec<(&'static str, String)> {
+        let mut wrong = Vec::new();
+        let Some(order) = &self.order else {
+            return wrong;
+        };
+        let named = order.layers();
+        let mut order_is = |message: String| wrong.push(("order", message));
+        let mut well_formed = true;
+        for layer in Layer::ALL {
+            let name = layer.name();
+            match named.iter().filter(|&&other| other == layer).count() {
+                0 if self.has(layer) => {
+                    order_is(format!(
+                        "must name every part that the policy has; {name} is missing"
+                    ));
+                }
+                0 | 1 => {}
+                _ => {
+                    order_is(format!(
+                        "must name each layer once; {name} is there more than once"
+                    ));
+                    well_formed = false;
+                }
+            }
+        }
+        if !well_formed {
+            return wrong;
+        }
+        let layers = order.complete();
+        let at = |layer| layers.iter().position(|&other| other == layer);
+        if at(Layer::AttemptTimeout) < at(Layer::Retry) {
+            let message = "has attempt_timeout outside retry, where it would bound all attempts together: that is \
+                total_timeout, the limit of the deadline";
+            order_is(message.to_string());
+        }
+        if at(Layer::TotalTimeout) > at(Layer::Retry) {
+            let message = "has total_timeout inside retry, where it would bound each attempt: that is attempt_timeout";
+            order_is(message.to_string());
+        }
+        if let Some(counts) = self.breaker.as_ref().and_then(|breaker| breaker.counts) {
+            let outside = at(Layer::Breaker) < at(Layer::Retry);
+            let message = match (counts, outside) {
+                (Counts::Calls, false) => {
+                    "calls: but order has the breaker inside retry, where it counts attempts"
+                }
+                (Counts::Attempts, true) => {
+                    "attempts: but order has the breaker outside retry, where it counts calls"
+                }
+                _ => "",
+            };
+            if !message.is_empty() {
+                wrong.push((
+                    "breaker.counts",
+                    format!("{message}; leave one of the two out"),
+                ));
+            }
+        }
+        if let Some(holds) = self
+            .bulkhead
+            .as_ref()
+            .and_then(|bulkhead| bulkhead.hold_during_backoff)
+        {
+            let outside = at(Layer::Bulkhead) < at(Layer::Retry);
+            if holds != outside {
+                let (where_, does) = match outside {
+                    true => ("outside", "is held"),
+                    false => ("inside", "is not held"),
+                };
+                let message = format!(
+                    "{holds}: but order has the bulkhead {where_} retry, where a permit {does} during backoff; \
+                     leave one of the two out"
+                );
+                wrong.push(("bulkhead.hold_during_backoff", message));
+            }
+        }
+        wrong
+    }
+}
+
+/// Something that this side refuses, and that a retry outside of it may try again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The breaker refuses: [`Stopped::BreakerOpen`].
+    BreakerOpen,
+    /// No permit: [`Stopped::BulkheadFull`] or [`Stopped::BulkheadTimeout`].
+    BulkheadFull,
+    /// Too often: [`Stopped::RateLimited`].
+    RateLimited,
+}
+
+impl Refusal {
+    /// All of them.
+    pub const ALL: [Refusal; 3] = [
+        Refusal::BreakerOpen,
+        Refusal::BulkheadFull,
+        Refusal::RateLimited,
+    ];
+}
+
+/// Some of the refusals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RefusalSet(u8);
+
+impl RefusalSet {
+    /// None of them.
+    pub const NONE: RefusalSet = RefusalSet(0);
+    /// All of them.
+    pub const ALL: RefusalSet = RefusalSet::of(&Refusal::ALL);
+
+    /// These.
+    #[must_use]
+    pub const fn of(refusals: &[Refusal]) -> RefusalSet {
+        let (mut bits, mut next) = (0, 0);
+        while next < refusals.len() {
+            bits |= 1 << refusals[next] as u8;
+            next += 1;
+        }
+        RefusalSet(bits)
+    }
+
+    /// Whether it is one of them.
+    #[must_use]
+    pub const fn contains(self, refusal: Refusal) -> bool {
+        self.0 & 1 << refusal as u8 != 0
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Them, in the order of [`Refusal::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = Refusal> {
+        Refusal::ALL
+            .into_iter()
+            .filter(move |&refusal| self.contains(refusal))
+    }
+}
+
+impl Stopped {
+    /// What this side refused, if that was the reason.
+    #[must_use]
+    pub const fn refusal(self) -> Option<Refusal> {
+        match self {
+            Stopped::BreakerOpen => Some(Refusal::BreakerOpen),
+            Stopped::BulkheadFull | Stopped::BulkheadTimeout => Some(Refusal::BulkheadFull),
+            Stopped::RateLimited => Some(Refusal::RateLimited),
+            _ => None,
+        }
+    }
+}
+
+/// Something a call passes on its way to the next attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The total timeout begins to count.
+    Deadline,
+    /// The driver says to which host the attempt goes.
+    Host,
+    /// The rate limit.
+    Rate,
+    /// The breaker, once per call.
+    BreakerOfCall,
+    /// The breaker, a first time for this attempt; for good it is asked when the attempt is sent.
+    BreakerAhead,
+    /// The bulkhead.
+    Bulkhead,
+    /// The attempt timeout begins to count.
+    Timing,
+}
+
+/// An order as the steps that are left of it for one policy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    steps: [Step; 6],
+    len: u8,
+    /// The first step of a try.
+    pub(crate) retry_at: u8,
+    pub(crate) breaker_counts: Counts,
+    pub(crate) permit_per_call: bool,
+    /// Whether the attempt timeout runs while the try waits for the layers inside it.
+    pub(crate) times_waits: bool,
+    /// Whether the breaker does not see the attempt timeout, being inside it.
+    pub(crate) hides_timeouts: bool,
+    /// Whether the limit of the deadline counts from a step of its own.
+    pub(crate) late_deadline: bool,
+    /// Refusals of layers that are inside the breaker.
+    pub(crate) inside_breaker: RefusalSet,
+}
+
+impl Plan {
+    pub(crate) fn of(spec: &Spec) -> Plan {
+        let layers = spec.all_layers();
+        let at = |layer| layers.iter().position(|&other| other == layer);
+        let inside = |one, other| at(one) > at(other);
+        let waits =
+            |layer: &Layer| matches!(layer, Layer::RateLimit | Layer::Bulkhead) && spec.has(*layer);
+        let breaker_of_call = inside(Layer::Retry, Layer::Breaker);
+        let mut plan = Plan {
+            steps: [Step::Deadline; 6],
+            len: 0,
+            retry_at: 0,
+            breaker_counts: if breaker_of_call {
+                Counts::Calls
+            } else {
+                Counts::Attempts
+            },
+            permit_per_call: inside(Layer::Retry, Layer::Bulkhead),
+            times_waits: false,
+            hides_timeouts: inside(Layer::Breaker, Layer::AttemptTimeout),
+            late_deadline: false,
+            inside_breaker: RefusalSet::NONE,
+        };
+        for (refusal, layer) in [
+            (Refusal::BulkheadFull, Layer::Bulkhead),
+            (Refusal::RateLimited, Layer::RateLimit),
+        ] {
+            if inside(layer, Layer::Breaker) {
+                plan.inside_breaker.0 |= RefusalSet::of(&[refusal]).0;
+            }
+        }
+        for (index, &layer) in layers.iter().enumerate() {
+            let (outer, inner) = layers.split_at(index);
+            match layer {
+                Layer::TotalTimeout if outer.iter().any(waits) => {
+                    plan.late_deadline = true;
+                    plan.push(Step::Deadline);
+                }
+                Layer::Retry => {
+                    plan.retry_at = plan.len;
+                    if spec.scope.asks_for_host() {
+                        plan.push(Step::Host);
+                    }
+                }
+                Layer::RateLimit if spec.has(layer) => plan.push(Step::Rate),
+                Layer::Breaker if spec.has(layer) && breaker_of_call => {
+                    plan.push(Step::BreakerOfCall)
+                }
+                Layer::Breaker if spec.has(layer) => plan.push(Step::BreakerAhead),
+                Layer::Bulkhead if spec.has(layer) => plan.push(Step::Bulkhead),
+                Layer::AttemptTimeout if spec.has(layer) && inner.iter().any(waits) => {
+                    plan.times_waits = true;
+                    plan.push(Step::Timing);
+                }
+                _ => {}
+            }
+        }
+        plan
+    }
+
+    fn push(&mut self, step: Step) {
+        if let Some(next) = self.steps.get_mut(usize::from(self.len)) {
+            *next = step;
+            self.len += 1;
+        }
+    }
+
+    /// What a call that has come so far passes next; `None`: it may send.
+    #[inline]
+    pub(crate) fn step(&self, stage: u8) -> Option<Step> {
+        if stage < self.len {
+            self.steps.get(usize::from(stage)).copied()
+        } else {
+            None
+        }
+    }
+
+    /// Whether a call that has come so far is inside retry.
+    #[inline]
+    pub(crate) fn is_inside_retry(&self, stage: u8) -> bool {
+        stage >= self.retry_at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Preset, RateLimit, rate_limit};
+
+    fn full() -> Spec {
+        let mut spec = Preset::DotnetStandard.spec();
+        spec.rate_limit = Some(RateLimit::Resilience4j(
+            rate_limit::Resilience4jRate::default(),
+        ));
+        spec.order = None;
+        spec
+    }
+
+    fn steps(spec: &Spec) -> (Vec<Step>, u8) {
+        let plan = Plan::of(spec);
+        (plan.steps[..usize::from(plan.len)].to_vec(), plan.retry_at)
+    }
+
+    #[test]
+    fn each_peers_order_passes_its_parts_in_its_own_sequence() {
+        use Step as S;
+        let with = |order: Option<Order>| {
+            let spec = Spec { order, ..full() };
+            assert_eq!(spec.check().err(), None);
+            steps(&spec)
+        };
+        let (usual, at) = with(None);
+        assert_eq!(
+            (usual, at),
+            (alloc::vec![S::Rate, S::BreakerAhead, S::Bulkhead], 0)
+        );
+        let (r4j, at) = with(Some(Order::resilience4j()));
+        assert_eq!(
+            (r4j, at),
+            (
+                alloc::vec![S::BreakerAhead, S::Rate, S::Timing, S::Bulkhead],
+                0
+            )
+        );
+        let (dotnet, at) = with(Some(Order::dotnet_standard()));
+        assert_eq!(
+            (dotnet, at),
+            (
+                alloc::vec![S::Rate, S::Bulkhead, S::Deadline, S::BreakerAhead],
+                3
+            )
+        );
+        let (envoy, at) = with(Some(Order::envoy()));
+        assert_eq!(
+            (envoy, at),
+            (
+                alloc::vec![S::Rate, S::Deadline, S::BreakerAhead, S::Bulkhead],
+                2
+            )
+        );
+        let (finagle, at) = with(Some(Order::finagle()));
+        assert_eq!(
+            (finagle, at),
+            (
+                alloc::vec![S::Rate, S::BreakerAhead, S::Timing, S::Bulkhead],
+                1
+            )
+        );
+    }
+
+    #[test]
+    fn what_the_parts_say_of_the_order_is_the_order() {
+        let mut spec = full();
+        let breaker = spec.breaker.as_mut().expect("it has one");
+        breaker.counts = Some(Counts::Calls);
+        let bulkhead = spec.bulkhead.as_mut().expect("it has one");
+        bulkhead.hold_during_backoff = Some(true);
+        let names: Vec<&str> = spec
+            .effective_order()
+            .layers()
+            .iter()
+            .map(|l| l.name())
+            .collect();
+        let expected = [
+            "total_timeout",
+            "breaker",
+            "bulkhead",
+            "retry",
+            "rate_limit",
+            "attempt_timeout",
+        ];
+        assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn contradictions_are_refused_where_they_are_written() {
+        use Layer as L;
+        let fields = |order: &[L], change: fn(&mut Spec)| {
+            let mut spec = Spec {
+                order: Some(Order::of(order)),
+                ..full()
+            };
+            change(&mut spec);
+            let errors = spec.check().err().unwrap_or_default();
+            errors
+                .iter()
+                .map(|e| (e.field, e.message.clone()))
+                .collect::<Vec<_>>()
+        };
+        let says = |found: &[(&str, String)], field: &str, part: &str| {
+            assert!(
+                found.iter().any(|(f, m)| *f == field && m.contains(part)),
+                "{found:?}"
+            );
+        };
+        let late = [
+            L::TotalTimeout,
+            L::AttemptTimeout,
+            L::Retry,
+            L::Breaker,
+            L::Bulkhead,
+            L::RateLimit,
+        ];
+        says(
+            &fields(&late, |_| {}),
+            "order",
+            "attempt_timeout outside retry",
+        );
+        let inner = [
+            L::Retry,
+            L::TotalTimeout,
+            L::Breaker,
+            L::Bulkhead,
+            L::RateLimit,
+            L::AttemptTimeout,
+        ];
+        says(
+            &fields(&inner, |_| {}),
+            "order",
+            "total_timeout inside retry",
+        );
+        says(
+            &fields(&[L::Retry, L::Retry], |_| {}),
+            "order",
+            "more than once",
+        );
+        says(
+            &fields(&[L::Retry, L::Breaker], |_| {}),
+            "order",
+            "bulkhead is missing",
+        );
+        let calls = |spec: &mut Spec| {
+            if let Some(breaker) = &mut spec.breaker {
+                breaker.counts = Some(Counts::Calls);
+            }
+        };
+        let found = fields(Order::envoy().layers(), calls);
+        says(&found, "breaker.counts", "inside retry");
+        let holds = |spec: &mut Spec| {
+            if let Some(bulkhead) = &mut spec.bulkhead {
+                bulkhead.hold_during_backoff = Some(true);
+            }
+        };
+        says(
+            &fields(Order::envoy().layers(), holds),
+            "bulkhead.hold_during_backoff",
+            "inside retry",
+        );
+        assert!(fields(Order::dotnet_standard().layers(), holds).is_empty());
+    }
+}

@@ -1,0 +1,87 @@
+//! Faults of single replicas, as written.
+
+use super::failure::FailureFile;
+use crate::scenario::context::Context;
+use crate::scenario::model::{Behaviour, Fault, FaultKind, Service, Sharing, SharingRule, Trouble};
+use crate::scenario::tree::At;
+use crate::scenario::written::{Factor, Limit, Share, record};
+
+record! {
+    /// Which replicas. A bare word is the service.
+    pub(crate) struct ReplicasFile [service] {
+        /// The service.
+        service: At<String>,
+        /// The first so many; `unlimited` is all.
+        replicas: Limit<1> = "unlimited",
+    }
+}
+
+record! {
+    /// Which replicas, and how bad.
+    pub(crate) struct BadReplicasFile {
+        /// The service.
+        service: At<String>,
+        /// The first so many; `unlimited` is all.
+        replicas: Limit<1> = 1,
+        /// The share of attempts that they answer with a failure instead of working.
+        errors: Share = "0%",
+        /// What those get.
+        fail: FailureFile = "internal",
+        /// Other work takes so many times as long, at least 0.
+        slow: Factor = 1,
+    }
+}
+
+impl ReplicasFile {
+    pub(super) fn mean(&self, trouble: Trouble, context: &mut Context<'_>) -> Option<FaultKind> {
+        Some(FaultKind::Replicas {
+            service: context.service(&self.service)?,
+            replicas: self.replicas.0.unwrap_or(u32::MAX),
+            trouble,
+        })
+    }
+}
+
+impl BadReplicasFile {
+    pub(super) fn mean(&self, context: &mut Context<'_>) -> Option<FaultKind> {
+        if self.errors.0 == 0.0 && self.slow.0 == 1.0 {
+            let message = "does nothing: `errors` or `slow` is needed";
+            context.report(self.position, message);
+        }
+        Some(FaultKind::Replicas {
+            service: context.service(&self.service)?,
+            replicas: self.replicas.0.unwrap_or(u32::MAX),
+            trouble: Trouble::Bad {
+                share: self.errors.0,
+                failure: self.fail.mean(),
+                slow: self.slow.0,
+            },
+        })
+    }
+}
+
+/// Makes services ready for faults that hit their replicas one by one.
+pub(crate) fn prepare(services: &mut [Service], faults: &[Fault]) {
+    for fault in faults {
+        let FaultKind::Replicas {
+            service, trouble, ..
+        } = fault.kind
+        else {
+            continue;
+        };
+        let service = &mut services[service as usize];
+        let behaviour: &mut Behaviour = service.behaviour.get_or_insert_default();
+        if trouble == Trouble::Pause {
+            behaviour.sharing.get_or_insert(Sharing::APART);
+        }
+    }
+}
+
+impl Sharing {
+    /// Nobody shares anything; but all can be stopped at once.
+    pub(crate) const APART: Sharing = Sharing {
+        rule: SharingRule::Alike,
+        cores: None,
+        contention: None,
+    };
+}

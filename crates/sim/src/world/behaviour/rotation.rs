@@ -1,0 +1,115 @@
+//! Which replicas requests are given to.
+
+use seawall::{FailureKind, Time};
+
+use super::BehaviourState;
+use crate::metrics::JobEnd;
+use crate::world::World;
+use crate::world::job::{Job, NOWHERE};
+use crate::world::service::{Admission, ServiceState};
+
+impl BehaviourState {
+    /// The replicas that requests are given to, in order: those that are there, live, are ready and not left out;
+    /// all that are there when those are too few a part of them.
+    fn in_rotation(&mut self) -> &[u32] {
+        let there = || (0u32..).zip(&self.replicas).filter(|(_, r)| r.there);
+        let well = |r: &super::ReplicaState| r.up && r.begun && r.ready;
+        let ejection = self.ejection.as_ref();
+        let left_out =
+            |n: u32| ejection.is_some_and(|(detector, _)| detector.is_ejected(n as usize));
+        let all = there().count() as f64;
+        let good = || {
+            there()
+                .filter(|(n, r)| well(r) && !left_out(*n))
+                .map(|(n, _)| n)
+        };
+        let panics =
+            ejection.is_some_and(|(_, threshold)| (good().count() as f64) < threshold * all);
+        let mut rotation = std::mem::take(&mut self.rotation);
+        rotation.clear();
+        match panics {
+            false => rotation.extend(good()),
+            true => rotation.extend(there().map(|(n, _)| n)),
+        }
+        self.rotation = rotation;
+        &self.rotation
+    }
+}
+
+impl ServiceState {
+    /// The replicas that requests are given to, where these are not all.
+    pub(in crate::world) fn rotation(&self) -> Option<Vec<u32>> {
+        self.behaviour
+            .as_ref()
+            .map(|behaviour| behaviour.rotation.clone())
+    }
+
+    /// Finds a replica for a job, or says how it is refused.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::world) fn find_replica(
+        &mut self,
+        now: Time,
+        job: &mut Job,
+    ) -> Result<(), Admission> {
+        let Some(behaviour) = &mut self.behaviour else {
+            return Ok(());
+        };
+        if let Some(failure) = behaviour.over_the_limit(now, job) {
+            return Err(Admission::Refused(JobEnd::RateLimited, failure));
+        }
+        let rotation = std::mem::take(&mut behaviour.rotation);
+        let picked = match rotation.len() {
+            // Its caller has chosen already.
+            _ if job.replica != NOWHERE => Some(job.replica),
+            0 => None,
+            1 => Some(rotation[0]),
+            n => Some(self.pick_among(n as u32, &rotation)),
+        };
+        let behaviour = self.behaviour.as_mut().expect("as above");
+        behaviour.rotation = rotation;
+        let picked = picked.filter(|&n| behaviour.replicas[n as usize].up);
+        let Some(replica) = picked else {
+            let refused = FailureKind::ConnectRefused.into();
+            return Err(Admission::Refused(JobEnd::Unreachable, refused));
+        };
+        job.replica = replica;
+        let trouble = &behaviour.replicas[replica as usize].errors;
+        let luck = &mut behaviour.luck;
+        match trouble.iter().find(|(share, _)| luck.bernoulli(*share)) {
+            Some((_, failure)) => Err(Admission::Refused(JobEnd::Faulted, *failure)),
+            None => Ok(()),
+        }
+    }
+
+    /// Who gets requests has changed: so has the number of workers there are.
+    pub(super) fn rotate(&mut self, now: Time) {
+        let Some(behaviour) = &mut self.behaviour else {
+            return;
+        };
+        let standing = behaviour.in_rotation().len() as u64;
+        self.standing.set(now, standing);
+        self.recount(now);
+    }
+
+    /// Sets how many workers there are from the replicas that are there and live.
+    pub(in crate::world) fn recount(&mut self, now: Time) {
+        let Some(behaviour) = &self.behaviour else {
+            return;
+        };
+        if self.unlimited {
+            return;
+        }
+        let states = behaviour.replicas.iter().zip(&self.replicas);
+        let living = states.filter(|(state, _)| state.there && state.up);
+        let workers = living.map(|(_, replica)| u64::from(replica.workers)).sum();
+        self.workers.set(now, workers);
+    }
+}
+
+impl World {
+    /// Who gets requests of a service has changed.
+    pub(super) fn rotate(&mut self, service: u32) {
+        self.services[service as usize].rotate(self.now);
+    }
+}

@@ -1,0 +1,144 @@
+//! Replicas that are added and taken away by what is measured, as the Horizontal Pod Autoscaler of Kubernetes does:
+//! `desired = ceil(replicas × measured / target)`, nothing while that quotient is within the tolerance of 1, and no fewer than
+//! the most that was desired within the cooldown.
+
+use std::collections::VecDeque;
+
+use seawall::Time;
+
+use super::{Plan, Tick};
+use crate::event::Event;
+use crate::queue::Rank;
+use crate::scenario::model::{Scaling, Signal};
+use crate::world::World;
+
+/// An autoscaler while it runs.
+#[derive(Clone, Debug)]
+pub(super) struct Scaler {
+    pub(super) spec: Scaling,
+    /// Used and available so far, by the signal's measure, in units of ns.
+    seen: (u128, u128),
+    /// What was desired lately, and when; the least recent first.
+    desired: VecDeque<(Time, u32)>,
+}
+
+impl Scaler {
+    pub(super) fn new(spec: Scaling) -> Scaler {
+        Scaler {
+            spec,
+            seen: (0, 0),
+            desired: VecDeque::from([(Time::ZERO, spec.initial)]),
+        }
+    }
+
+    /// How many replicas there should be, `there` being there.
+    fn decide(&mut self, now: Time, there: u32, used: u128, available: u128) -> u32 {
+        let Scaling {
+            min,
+            max,
+            target,
+            tolerance,
+            cooldown,
+            ..
+        } = self.spec;
+        let (used, available) = (used - self.seen.0, available - self.seen.1);
+        let ratio = match available {
+            0 => 1.0,
+            _ => used as f64 / available as f64 / target,
+        };
+        let desired = match (ratio - 1.0).abs() <= tolerance {
+            true => there,
+            // Less than a billionth too much is none: 3 × 0.2 / 0.6 is one.
+            false => (f64::from(there) * ratio - 1e-9).ceil() as u32,
+        };
+        let desired = desired.clamp(min, max);
+        while self
+            .desired
+            .front()
+            .is_some_and(|(at, _)| at.after(cooldown) < now)
+        {
+            self.desired.pop_front();
+        }
+        self.desired.push_back((now, desired));
+        let most = self.desired.iter().map(|(_, desired)| *desired).max();
+        match desired < there {
+            true => most.unwrap_or(desired).min(there),
+            false => desired,
+        }
+    }
+}
+
+impl World {
+    /// An autoscaler looks, and acts.
+    pub(super) fn on_scale(&mut self, service: u32) {
+        let now = self.now;
+        let state = &mut self.services[service as usize];
+        state.settle(now);
+        let count = &state.meter.count;
+        let (busy, workers, queue, standing) = (
+            count.busy_ns,
+            count.workers_ns,
+            count.queue_ns,
+            count.replicas_ns,
+        );
+        let Some(behaviour) = &mut state.behaviour else {
+            return;
+        };
+        let (mut working, mut there) = (0, 0);
+        for it in &mut behaviour.replicas {
+            working += it.shared.as_mut().map_or(0, |shared| shared.worked(now));
+            there += u32::from(it.there);
+        }
+        let cores = behaviour.cores;
+        let Some(scaler) = &mut behaviour.scaler else {
+            return;
+        };
+        let spec = scaler.spec;
+        let (used, available) = match spec.signal {
+            Signal::Workers => (busy, workers),
+            Signal::Cpu => (working, standing * u128::from(cores)),
+            Signal::Queue => (queue, standing),
+        };
+        let wanted = scaler.decide(now, there, used, available);
+        scaler.seen = (used, available);
+        let next = now.after(spec.every);
+        let tick = Tick::new(Plan::Scale, service, 0);
+        self.queue.push(next, Rank::Normal, Event::Tick(tick));
+        self.resize(service, there, wanted);
+    }
+
+    fn resize(&mut self, service: u32, there: u32, wanted: u32) {
+        let now = self.now;
+        let state = &mut self.services[service as usize];
+        let Some(behaviour) = &mut state.behaviour else {
+            return;
+        };
+        let lag = behaviour
+            .scaler
+            .as_ref()
+            .map(|scaler| scaler.spec.lag)
+            .unwrap_or_default();
+        let all = 0..behaviour.replicas.len() as u32;
+        if wanted > there {
+            // The first that are not there; one that is still emptying out is taken back as it is.
+            let gone = all.zip(&mut behaviour.replicas).filter(|(_, r)| !r.there);
+            for (n, it) in gone.take((wanted - there) as usize) {
+                it.there = true;
+                if state.replicas[n as usize].inside == 0 {
+                    it.up = false;
+                    it.back = now.after(lag);
+                    let tick = Tick::new(Plan::Restart, service, n);
+                    self.queue.push(it.back, Rank::Normal, Event::Tick(tick));
+                }
+            }
+        } else if wanted < there {
+            // The last ones get no more requests, and end what they have.
+            let last = behaviour.replicas.iter_mut().rev().filter(|r| r.there);
+            last.take((there - wanted) as usize)
+                .for_each(|it| it.there = false);
+        } else {
+            return;
+        }
+        self.rotate(service);
+    }
+}

@@ -1,0 +1,96 @@
+//! Effects and keys on the terminal: what was done twice, and what was not done though callers think so.
+
+use super::Report;
+use super::summary::Row;
+use super::table::{Align, Table};
+use super::terminal::cut;
+use crate::figure::Scope;
+use crate::number;
+
+/// A heading of the table of effects with its figure, and whether it is left out where it is zero for all.
+const EFFECT: [(&str, &str, bool); 7] = [
+    ("done", "effects_committed", false),
+    ("duplicates", "effects_duplicate", false),
+    ("lost", "effects_lost", false),
+    ("unknown", "effects_unknown", false),
+    ("hidden", "effects_hidden", true),
+    ("half done", "effects_half_done", true),
+    ("skipped", "effects_skipped", true),
+];
+
+const ANSWERS: [(&str, &str, bool); 12] = [
+    ("live", "answers_live", false),
+    ("snapshot", "answers_snapshot", true),
+    ("generic", "answers_generic", true),
+    ("omitted", "answers_omitted", true),
+    ("direct", "answers_direct", true),
+    ("too old", "answers_too_old", true),
+    ("future", "answers_future", true),
+    ("missing", "answers_missing", true),
+    ("capacity", "answers_capacity", true),
+    ("rejected", "answers_rejected", true),
+    ("failed", "answers_failed", false),
+    ("mean age s", "data_age_mean_s", true),
+];
+
+const KEYS: [(&str, &str, bool); 6] = [
+    ("new", "keys_new", false),
+    ("replayed", "keys_replayed", false),
+    ("conflicts", "keys_conflicts", false),
+    ("in progress", "keys_in_progress", false),
+    ("without", "keys_without", true),
+    ("taken over", "keys_taken_over", true),
+];
+
+/// What is first to be known about effects, where there are any.
+pub(super) fn headline(report: &Report<'_>) -> Option<(bool, String)> {
+    let rows: Vec<&Row> = report.summary.of_scope(Scope::Effect).collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let sum = |figure: &str| -> f64 { rows.iter().filter_map(|row| row.mean(figure)).sum() };
+    let (done, again) = (sum("effects_committed"), sum("effects_duplicate"));
+    let (lost, unknown) = (sum("effects_lost"), sum("effects_unknown"));
+    let n = number::prefixed;
+    let words = format!(
+        "Of {} effects {} are duplicates; {} are lost; {} are unknown to their callers",
+        n(done),
+        n(again),
+        n(lost),
+        n(unknown)
+    );
+    Some((again + lost > 0.0, words))
+}
+
+/// The tables there is something to show in.
+pub(super) fn tables(report: &Report<'_>) -> Vec<Table> {
+    [
+        ("effects", Scope::Effect, &EFFECT[..]),
+        ("idempotency keys", Scope::Keys, &KEYS[..]),
+        ("answers", Scope::Answers, &ANSWERS[..]),
+    ]
+    .into_iter()
+    .filter_map(|(title, scope, columns)| {
+        let rows: Vec<&Row> = report.summary.of_scope(scope).collect();
+        (!rows.is_empty()).then(|| table(title, &rows, columns))
+    })
+    .collect()
+}
+
+fn table(title: &'static str, rows: &[&Row], columns: &[(&'static str, &str, bool)]) -> Table {
+    let value = |row: &Row, figure: &str| row.mean(figure).unwrap_or(0.0);
+    let shown: Vec<_> = columns
+        .iter()
+        .filter(|(_, figure, if_any)| !if_any || rows.iter().any(|row| value(row, figure) > 0.0))
+        .collect();
+    let header = shown.iter().map(|(name, ..)| (*name, Align::Point));
+    let mut table = Table::new(std::iter::once((title, Align::Left)).chain(header));
+    for row in rows {
+        let name = cut(&row.subject.name, 28);
+        let numbers = shown
+            .iter()
+            .map(|(_, figure, _)| number::prefixed(value(row, figure)));
+        table.row(std::iter::once(name).chain(numbers));
+    }
+    table
+}
