@@ -1,7 +1,7 @@
 //! The storm and its cure, as policies.
 
 use seawall::{
-    Backoff, Breaker, BreakerRule, Budget, BudgetEvent, Counts, FailureKind, FailureSet, Jitter,
+    Backoff, Breaker, BreakerRule, Budget, BudgetEvent, FailureKind, FailureSet, Jitter,
     Rates, Retry, Span, Spec, Window,
 };
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use seawall::{
-    Backoff, Breaker, BreakerRule, Bulkhead, Counts, FailureKind, FailureSet, Jitter, Rates, Reply,
+    Backoff, Breaker, BreakerRule, Bulkhead, FailureKind, FailureSet, Jitter, Rates, Reply,
     Retry, Span, Spec, Window,
 };
 use seawall_tower::{Engine, PolicyLayer, PolicyService, SplitMix};
