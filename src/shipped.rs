@@ -3,6 +3,8 @@
 /// Path from the root of the repository, and text.
 static FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
 
+/// The folder of files that scenarios name, next to them.
+const DATA: &str = "data";
 const SCENARIOS: [&str; 4] = ["yaml", "yml", "toml", "json"];
 
 /// The folders things come in.
@@ -31,7 +33,7 @@ pub fn all(folder: Folder) -> impl Iterator<Item = (&'static str, &'static str, 
     FILES.iter().filter_map(move |&(path, text)| {
         let file = path.strip_prefix(folder.name())?.strip_prefix('/')?;
         let (name, suffix) = file.rsplit_once('.')?;
-        SCENARIOS.contains(&suffix).then_some((name, path, text))
+        (SCENARIOS.contains(&suffix) && folder_of(name) != DATA).then_some((name, path, text))
     })
 }
 

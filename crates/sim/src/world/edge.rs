@@ -24,6 +24,33 @@ pub(super) struct EdgeState {
     /// Whether its policy hedges.
     pub(super) hedges: bool,
     pub(super) meter: EdgeMeter,
+    /// What engines had counted whose processes have died.
+    died: EngineCounts,
+}
+
+/// What engines count.
+#[derive(Clone, Copy, Debug, Default)]
+struct EngineCounts {
+    openings: u64,
+    refusals_retried: u64,
+    hedges: u64,
+    beyond_cap: u64,
+    attempts: u64,
+    attempts_failed: u64,
+}
+
+impl EngineCounts {
+    fn with(self, engine: &seawall::Client) -> Self {
+        let stats = engine.stats();
+        EngineCounts {
+            openings: self.openings + engine.breaker_openings(),
+            refusals_retried: self.refusals_retried + stats.refusals_retried,
+            hedges: self.hedges + stats.hedges,
+            beyond_cap: self.beyond_cap + stats.beyond_cap,
+            attempts: self.attempts + stats.attempts,
+            attempts_failed: self.attempts_failed + stats.attempt_failed.iter().sum::<u64>(),
+        }
+    }
 }
 
 impl EdgeState {
@@ -60,39 +87,35 @@ impl EdgeState {
             timers: [timer(spec.attempt_timeout), timer(spec.deadline.limit)],
             hedges: spec.hedge.is_some(),
             meter: EdgeMeter::new(),
+            died: EngineCounts::default(),
         }
+    }
+
+    /// The process of `engine` dies: what it has counted stays counted.
+    pub(super) fn dies(&mut self, engine: &seawall::Client) {
+        self.died = self.died.with(engine);
     }
 
     /// Brings what its engines count up to now.
     pub(super) fn settle(&mut self, engines: &[seawall::Client]) {
-        let first = self.first_engine as usize;
+        let now = self.counted(engines);
         let count = &mut self.meter.count;
-        (
-            count.openings,
-            count.refusals_retried,
-            count.hedges,
-            count.beyond_cap,
-        ) = (0, 0, 0, 0);
-        for engine in &engines[first..first + self.engines as usize] {
-            let stats = engine.stats();
-            count.openings += engine.breaker_openings();
-            count.refusals_retried += stats.refusals_retried;
-            count.hedges += stats.hedges;
-            count.beyond_cap += stats.beyond_cap;
-        }
+        count.openings = now.openings;
+        count.refusals_retried = now.refusals_retried;
+        count.hedges = now.hedges;
+        count.beyond_cap = now.beyond_cap;
     }
 
     /// Attempts that its engines sent, and that failed.
     pub(super) fn of_engines(&self, engines: &[seawall::Client]) -> (u64, u64) {
+        let now = self.counted(engines);
+        (now.attempts, now.attempts_failed)
+    }
+
+    fn counted(&self, engines: &[seawall::Client]) -> EngineCounts {
         let first = self.first_engine as usize;
         let engines = engines[first..first + self.engines as usize].iter();
-        engines.fold((0, 0), |(sent, failed), engine| {
-            let stats = engine.stats();
-            (
-                sent + stats.attempts,
-                failed + stats.attempt_failed.iter().sum::<u64>(),
-            )
-        })
+        engines.fold(self.died, EngineCounts::with)
     }
 
     /// Has the engine of a task's call woken.
