@@ -26,12 +26,13 @@ impl Folder {
 }
 
 /// The names that can be asked for, in alphabetical order, with path and text. What lies in a folder of its own is
-/// asked for with the folder's name: `incidents/NAME`.
+/// asked for with the folder's name: `incidents/NAME`. What lies in `data/` belongs to them, and is none.
 pub fn all(folder: Folder) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     FILES.iter().filter_map(move |&(path, text)| {
         let file = path.strip_prefix(folder.name())?.strip_prefix('/')?;
         let (name, suffix) = file.rsplit_once('.')?;
-        SCENARIOS.contains(&suffix).then_some((name, path, text))
+        let scenario = SCENARIOS.contains(&suffix) && !name.starts_with("data/");
+        scenario.then_some((name, path, text))
     })
 }
 

@@ -46,7 +46,7 @@ fn way<'h, 'a>(facts: &'h Facts<'a>, hop: &'h Hop<'a>, depth: usize) -> Vec<&'h 
 
 fn product(way: &[&Hop<'_>]) -> f64 {
     way.iter()
-        .map(|hop| match hop.spec.retry.max_attempts {
+        .map(|hop| match hop.spec.max_attempts() {
             u32::MAX => f64::INFINITY,
             n => f64::from(n),
         })
@@ -79,7 +79,7 @@ fn stacked(facts: &Facts<'_>) -> Vec<Finding> {
         let worst = facts.topology.worst_amplification[service];
         let factors: Vec<String> = way
             .iter()
-            .map(|hop| match hop.spec.retry.max_attempts {
+            .map(|hop| match hop.spec.max_attempts() {
                 u32::MAX => "∞".into(),
                 n => n.to_string(),
             })

@@ -145,7 +145,7 @@ fn goes_on(facts: &Facts<'_>) -> Vec<Finding> {
             ),
             figures: vec![(
                 "attempts_at_once",
-                match hop.spec.retry.max_attempts {
+                match hop.spec.max_attempts() {
                     u32::MAX => f64::INFINITY,
                     n => f64::from(n),
                 },

@@ -159,7 +159,7 @@ impl View<'_> {
             let last = i + 1 == edges.len();
             let service = &self.scenario.services[edge.service as usize];
             let policy = &self.scenario.policies[edge.policy as usize];
-            let attempts = match policy.policy.spec().retry.max_attempts {
+            let attempts = match policy.policy.spec().max_attempts() {
                 u32::MAX => "∞".into(),
                 n => n.to_string(),
             };

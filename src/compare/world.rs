@@ -61,11 +61,11 @@ pub fn worlds(
     let mut worlds = Vec::new();
     for input in &inputs {
         // Files of the same name in two folders go by their paths.
-        let twins = inputs.iter().filter(|other| other.name == input.name);
+        let twins = inputs.iter().filter(|other| label(other) == label(input));
         let name = if twins.count() > 1 {
-            &input.shown
+            input.shown.as_str()
         } else {
-            &input.name
+            label(input)
         };
         worlds.push(world(input, name, overrides.to_vec())?);
     }
@@ -84,6 +84,11 @@ fn world(input: &Input, name: &str, overrides: Vec<Override>) -> Result<World, E
         loaded: input.load(&overrides)?,
         overrides,
     })
+}
+
+/// What tells a world from others in a few letters: its name without the folder.
+fn label(input: &Input) -> &str {
+    input.name.rsplit('/').next().unwrap_or(&input.name)
 }
 
 /// `[NAME: ]PATH=VALUE[; PATH=VALUE]…`: the name of a variant and what it changes.

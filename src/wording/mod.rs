@@ -56,19 +56,14 @@ pub fn fault(scenario: &Scenario, fault: &Fault) -> String {
             share,
             failure,
             after_program,
-            replica,
         } => {
             let (name, kind) = (service(s), failure.kind.name());
-            let only = replica.map_or(String::new(), |n| format!(" replica {n}"));
             let after = if *after_program {
                 " after all is done"
             } else {
                 ""
             };
-            format!(
-                "{name}{only} answers {} {kind}{after}",
-                number::share(*share)
-            )
+            format!("{name} answers {} {kind}{after}", number::share(*share))
         }
         FaultKind::LoseCapacity { service: s, share } => {
             format!(

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use seawall::budget::TowerTps;
 use seawall::{
-    Breaker, BreakerRule, Budget, Bulkhead, Counts, FailureKind, FailureSet, Rates, Reply, Retry,
-    Span, Spec, Window,
+    Breaker, BreakerRule, Budget, Bulkhead, FailureKind, FailureSet, Rates, Reply, Retry, Span,
+    Spec, Window,
 };
 use seawall_tower::{Engine, PolicyService, SplitMix};
 use tokio::runtime::Runtime;

@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use seawall::{
     Action, BreakerState, Call, CallKey, Client, Entropy, HEDGED_ATTEMPTS_MAX, Operation, Policy,
-    Reply, Request, Span, Stats, Time, Verdict, Wait,
+    Reply, Request, Stats, Time, Wait,
 };
 use tokio::time::Instant;
 
 use crate::observe::{Event, Observer};
+use crate::step::{Abandoned, Input, Step, Then};
 
 /// What all calls of this process to one dependency share: a [`seawall::Client`], a clock, random bits, and the line
 /// of calls that wait for a permit. Clones are handles to the same engine.
@@ -39,66 +40,12 @@ struct State {
     breaker: Option<BreakerState>,
 }
 
-/// What happened to a call.
-pub(crate) enum Input {
-    /// Nothing, or it may have been given a permit.
-    Look,
-    /// This attempt of it was answered.
-    Answer(u32, Reply),
-    /// Its timer has come.
-    Timer,
-    /// The host of its next attempt is this one.
-    Host(u64),
-    /// Its caller left.
-    Cancel,
-}
-
-/// What is to be done about a call now.
-pub(crate) struct Step {
-    /// Attempts under way that are to be dropped first.
-    pub(crate) abandon: Abandoned,
-    pub(crate) then: Then,
-}
-
-/// Attempts that nobody waits for any more.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Abandoned {
-    attempts: [u32; HEDGED_ATTEMPTS_MAX as usize],
-    count: usize,
-}
-
-impl Abandoned {
-    fn push(&mut self, attempt: u32) {
-        if let Some(place) = self.attempts.get_mut(self.count) {
-            *place = attempt;
-            self.count += 1;
-        }
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> {
-        self.attempts.into_iter().take(self.count)
-    }
-}
-
 /// What came of polling a call.
 struct Settled {
     step: Step,
     /// In the order in which they were given their permits.
     admitted: Vec<Waker>,
     breaker: Option<(BreakerState, BreakerState)>,
-}
-
-/// How a call goes on.
-pub(crate) enum Then {
-    Send {
-        attempt: u32,
-        timeout: Option<Span>,
-        deadline: Option<Time>,
-    },
-    Finish(Verdict),
-    /// The host of this attempt is to be named.
-    Choose(u32),
-    Wait,
 }
 
 /// A call and what its reports need to know of it.

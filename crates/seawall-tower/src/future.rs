@@ -9,9 +9,10 @@ use seawall::{CallKey, Time, Verdict, Wait};
 use tokio::time::{Sleep, sleep_until};
 use tower_service::Service;
 
-use crate::engine::{Engine, Input, Step, Then, Tracked};
+use crate::engine::{Engine, Tracked};
 use crate::error::{BoxError, Error};
 use crate::protocol::{Attempt, Protocol};
+use crate::step::{Input, Step, Then};
 
 pin_project! {
     /// One call on its way. It begins when first polled; dropped before its end, it gives back all it holds.

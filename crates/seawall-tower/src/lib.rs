@@ -86,6 +86,7 @@ mod http;
 mod observe;
 mod protocol;
 mod service;
+mod step;
 
 pub use engine::Engine;
 pub use entropy::SplitMix;

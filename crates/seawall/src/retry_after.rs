@@ -147,6 +147,30 @@ fn year_of(days: i64) -> i64 {
         .unwrap_or(guess)
 }
 
+/// What to do about a wait the server asks for (`Retry-After`).
+///
+/// The wait is `max(own backoff, asked)` plus `U(0, spread)`. Longer than `max`, or than what is
+/// left of the deadline: the call stops with [`crate::Stopped::RetryAfterTooLong`]; it is never shortened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RetryAfter {
+    /// Whether to look at it at all.
+    pub honour: bool,
+    /// The longest wait accepted.
+    pub max: Span,
+    /// Extra uniform wait, so that clients told the same do not all come back in one instant.
+    pub spread: Span,
+}
+
+impl Default for RetryAfter {
+    fn default() -> Self {
+        RetryAfter {
+            honour: true,
+            max: Span::MAX,
+            spread: Span::ZERO,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

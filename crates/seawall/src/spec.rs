@@ -11,6 +11,7 @@ use crate::hedge::Hedge;
 use crate::limiter;
 use crate::order::{Order, RefusalSet};
 use crate::rate_limit;
+pub use crate::retry_after::RetryAfter;
 use crate::scope::Scopes;
 use crate::time::Span;
 
@@ -125,30 +126,6 @@ impl Default for Retry {
             min_attempt: Span::ZERO,
             retry_after: RetryAfter::default(),
             refusals: RefusalSet::NONE,
-        }
-    }
-}
-
-/// What to do about a wait the server asks for (`Retry-After`).
-///
-/// The wait is `max(own backoff, asked)` plus `U(0, spread)`. Longer than `max`, or than what is
-/// left of the deadline: the call stops with [`crate::Stopped::RetryAfterTooLong`]; it is never shortened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RetryAfter {
-    /// Whether to look at it at all.
-    pub honour: bool,
-    /// The longest wait accepted.
-    pub max: Span,
-    /// Extra uniform wait, so that clients told the same do not all come back in one instant.
-    pub spread: Span,
-}
-
-impl Default for RetryAfter {
-    fn default() -> Self {
-        RetryAfter {
-            honour: true,
-            max: Span::MAX,
-            spread: Span::ZERO,
         }
     }
 }

@@ -401,6 +401,24 @@ mod tests {
         }
     }
 
+    /// The tape follows each stream with a copy that draws bits alone: it must see every draw when it is taken.
+    #[test]
+    fn streams_are_equal_when_they_go_on_alike_whatever_was_drawn_ahead() {
+        let mut stream = Stream::new(7, Purpose::Work, "api");
+        let mut follower = stream.clone();
+        for n in 0..40 {
+            assert_eq!(stream, follower);
+            let _ = stream.exponential();
+            assert_ne!(stream, follower, "draw {n}");
+            follower.next_u64();
+            if n % 5 == 0 {
+                stream.next_u64();
+                assert_ne!(follower, stream);
+                follower.next_u64();
+            }
+        }
+    }
+
     #[test]
     fn open_units_are_never_zero() {
         let mut stream = Stream::new(5, Purpose::Work, "api");

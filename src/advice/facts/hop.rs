@@ -113,7 +113,7 @@ impl<'a> Hop<'a> {
     /// Attempts of a call in words.
     #[must_use]
     pub fn attempts(&self) -> String {
-        match self.spec.retry.max_attempts {
+        match self.spec.max_attempts() {
             u32::MAX => "attempts without limit".into(),
             n => format!("{n} attempts"),
         }
@@ -125,7 +125,7 @@ impl<'a> Hop<'a> {
 pub(super) fn sustained_attempts(scenario: &Scenario, calls: &Rates, index: usize) -> f64 {
     let edge = scenario.edges[index];
     let spec = scenario.policies[edge.policy as usize].policy.spec();
-    let attempts = match spec.retry.max_attempts {
+    let attempts = match spec.max_attempts() {
         u32::MAX => f64::INFINITY,
         n => f64::from(n),
     };

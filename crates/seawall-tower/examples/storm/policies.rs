@@ -1,8 +1,8 @@
 //! The storm and its cure, as policies.
 
 use seawall::{
-    Backoff, Breaker, BreakerRule, Budget, BudgetEvent, Counts, FailureKind, FailureSet, Jitter,
-    Rates, Retry, Span, Spec, Window,
+    Backoff, Breaker, BreakerRule, Budget, BudgetEvent, FailureKind, FailureSet, Jitter, Rates,
+    Retry, Span, Spec, Window,
 };
 
 /// Retries the cure's budget holds at the start, and at most.

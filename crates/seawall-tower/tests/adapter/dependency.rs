@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use seawall::{
-    Backoff, Breaker, BreakerRule, Bulkhead, Counts, FailureKind, FailureSet, Jitter, Rates, Reply,
-    Retry, Span, Spec, Window,
+    Backoff, Breaker, BreakerRule, Bulkhead, FailureKind, FailureSet, Jitter, Rates, Reply, Retry,
+    Span, Spec, Window,
 };
 use seawall_tower::{Engine, PolicyLayer, PolicyService, SplitMix};
 use tokio::sync::oneshot;

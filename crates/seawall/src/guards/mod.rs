@@ -3,20 +3,21 @@
 //! In which order is the [`Plan`]'s. A breaker inside retry looks twice, at its place in the order (who would be refused
 //! does not queue) and when the attempt is sent (it may have opened meanwhile).
 
+mod keys;
+mod look;
 mod parts;
+mod way;
 
 use crate::action::Stopped;
-use crate::breaker::{BreakerState, Circuit};
+use crate::breaker::Circuit;
 use crate::budget::{Account, Event, Grant, Need, Settled};
-use crate::bulkhead::Entry;
 use crate::call::{Call, State};
-use crate::deadline::remaining;
 use crate::entropy::Entropy;
 use crate::failure::{Failure, FailureKind};
-use crate::order::{Plan, Step};
-use crate::rate_limit::{Pacer, Passing, Then};
-use crate::request::{CallKey, Operation};
-use crate::scope::{Keyed, Scope, Slots};
+use crate::order::Plan;
+use crate::rate_limit::Pacer;
+use crate::request::CallKey;
+use crate::scope::{Keyed, Scope};
 use crate::spec::{Counts, Deadline, Spec};
 use crate::time::{Span, Time};
 
@@ -91,50 +92,6 @@ impl Guards {
         self.none
     }
 
-    /// The parts of a call that begins, and how many of them are shared since there are too many keys.
-    #[inline]
-    pub(crate) fn slots(&mut self, operation: &Operation) -> (Slots, u64) {
-        if self.keyed {
-            self.find_slots(
-                |scope| match scope {
-                    Scope::Operation { .. } => Some(operation.group),
-                    Scope::Tenant { .. } => Some(operation.tenant),
-                    Scope::Process | Scope::Host { .. } => None,
-                },
-                Slots::default(),
-            )
-        } else {
-            (Slots::default(), 0)
-        }
-    }
-
-    /// The parts of an attempt to `host`.
-    pub(crate) fn slots_of_host(&mut self, host: u64, slots: Slots) -> (Slots, u64) {
-        self.find_slots(|scope| scope.is_host().then_some(host), slots)
-    }
-
-    #[inline(never)]
-    fn find_slots(&mut self, key_of: impl Fn(Scope) -> Option<u64>, old: Slots) -> (Slots, u64) {
-        fn find<T: Clone>(
-            part: Option<&mut Keyed<T>>,
-            key: &impl Fn(Scope) -> Option<u64>,
-            old: u16,
-            beyond: &mut u64,
-        ) -> u16 {
-            let found = part.and_then(|part| Some(part.slot(key(part.scope())?)));
-            *beyond += u64::from(found == Some(0));
-            found.unwrap_or(old)
-        }
-        let mut beyond = 0;
-        let slots = Slots {
-            budget: find(Some(&mut self.budget), &key_of, old.budget, &mut beyond),
-            breaker: find(self.breaker.as_mut(), &key_of, old.breaker, &mut beyond),
-            bulkhead: find(self.bulkhead.as_mut(), &key_of, old.bulkhead, &mut beyond),
-            pace: find(self.pace.as_mut(), &key_of, old.pace, &mut beyond),
-        };
-        (slots, beyond)
-    }
-
     /// The breaker of a call, when each attempt needs its leave and it is known which breaker that will be.
     #[inline]
     pub(crate) fn breaker_of_next_attempt(&self, call: &Call) -> Option<&Circuit> {
@@ -143,132 +100,6 @@ impl Guards {
             return None;
         }
         Some(&breaker.at(call.slots.breaker).circuit)
-    }
-
-    /// Brings a call on to its next attempt, step by step, until it waits or has passed all.
-    pub(crate) fn advance(
-        &mut self,
-        call: &mut Call,
-        now: Time,
-        entropy: &mut impl Entropy,
-    ) -> Result<Way, Stopped> {
-        while let Some(step) = self.plan.step(call.stage) {
-            match step {
-                Step::Deadline => call.deadline = self.deadline.counted_from(now, call.deadline),
-                Step::Host => {
-                    call.state = State::Choosing { asked: false };
-                    return Ok(Way::Waits);
-                }
-                Step::Rate => {
-                    self.pace(call, now)?;
-                    if matches!(call.state, State::Pacing(_)) {
-                        return Ok(Way::Waits);
-                    }
-                }
-                Step::BreakerOfCall => {
-                    if let Some(breaker) = &mut self.breaker {
-                        breaker
-                            .at_mut(call.slots.breaker)
-                            .admit(call, now, entropy)?;
-                    }
-                }
-                Step::BreakerAhead => {
-                    if let Some(breaker) = &self.breaker
-                        && breaker.at(call.slots.breaker).circuit.refuses(now)
-                    {
-                        return Err(Stopped::BreakerOpen);
-                    }
-                }
-                Step::Bulkhead => {
-                    self.line_up(call, now)?;
-                    if matches!(call.state, State::Waiting(_)) {
-                        return Ok(Way::Waits);
-                    }
-                }
-                Step::Timing => call.tried = now,
-            }
-            call.stage = call.stage.saturating_add(1);
-        }
-        // A permit that came in the last instant leaves the attempt no time.
-        if self.plan.times_waits && now >= call.tried.after(self.attempt_timeout) {
-            return Err(Stopped::BulkheadTimeout);
-        }
-        Ok(Way::Through)
-    }
-
-    /// Until when a try that waits may do so.
-    fn patience(&self, call: &Call) -> Time {
-        if self.plan.times_waits && self.plan.is_inside_retry(call.stage) {
-            call.deadline.min(call.tried.after(self.attempt_timeout))
-        } else {
-            call.deadline
-        }
-    }
-
-    /// Asks the rate limit for the next attempt. A call that has to wait is [`State::Pacing`].
-    fn pace(&mut self, call: &mut Call, now: Time) -> Result<(), Stopped> {
-        let until = self.patience(call);
-        let Some(pace) = &mut self.pace else {
-            return Ok(());
-        };
-        let pace = pace.at_mut(call.slots.pace);
-        let failure = call.last.map(|(kind, _)| kind);
-        match pace.pass(now, failure) {
-            Passing::Go => Ok(()),
-            Passing::Wait(Span::ZERO, Then::GiveUp) => Err(Stopped::RateLimited),
-            Passing::Wait(wait, then) if wait >= remaining(until, now) => {
-                if then == Then::Go {
-                    pace.put_back(failure);
-                }
-                Err(if until < call.deadline {
-                    Stopped::RateLimited
-                } else {
-                    Stopped::DeadlineTooClose
-                })
-            }
-            Passing::Wait(wait, then) => {
-                call.state = State::Pacing(then);
-                call.timer = now.after(wait);
-                Ok(())
-            }
-        }
-    }
-
-    /// Gets a bulkhead permit for the call, or else a place in line; the latter is [`State::Waiting`].
-    fn line_up(&mut self, call: &mut Call, now: Time) -> Result<(), Stopped> {
-        let until = self.patience(call);
-        let Some(bulkhead) = &mut self.bulkhead else {
-            return Ok(());
-        };
-        let bulkhead = bulkhead.at_mut(call.slots.bulkhead);
-        if call.inside {
-            return Ok(());
-        }
-        match bulkhead.gate.enter(call.key) {
-            Entry::Entered => call.inside = true,
-            Entry::Waits(place) => {
-                call.state = State::Waiting(place);
-                call.timer = now.after(bulkhead.max_wait).min(until);
-            }
-            Entry::Full => return Err(Stopped::BulkheadFull),
-        }
-        Ok(())
-    }
-
-    /// The permit that a waiting call was given, if it was.
-    pub(crate) fn claim(&mut self, call: &mut Call, place: crate::bulkhead::Place) -> bool {
-        let Some(bulkhead) = &mut self.bulkhead else {
-            return false;
-        };
-        let claimed = bulkhead.at_mut(call.slots.bulkhead).gate.claim(place);
-        call.inside |= claimed;
-        claimed
-    }
-
-    /// Whether a waiting call was given its permit.
-    pub(crate) fn is_granted(&self, call: &Call, place: crate::bulkhead::Place) -> bool {
-        (self.bulkhead.as_ref())
-            .is_some_and(|bulkhead| bulkhead.at(call.slots.bulkhead).gate.is_granted(place))
     }
 
     /// The next call that was given a permit while it waited.
@@ -325,71 +156,6 @@ impl Guards {
             }
             _ => Ok(()),
         }
-    }
-
-    /// What a further copy of a hedged call has to pass in the instant in which it is due, without waiting for anything.
-    /// Attempts in flight with it.
-    pub(crate) fn admit_copy(
-        &mut self,
-        call: &mut Call,
-        now: Time,
-        entropy: &mut impl Entropy,
-    ) -> Result<u32, Stopped> {
-        let kind = call.last.map_or(FailureKind::Timeout, |(kind, _)| kind);
-        call.grant = self.withdraw(call, now, kind);
-        if call.grant.is_none() {
-            return Err(Stopped::BudgetEmpty);
-        }
-        let passed = self
-            .pass_at_once(call, now)
-            .and_then(|()| self.admit_attempt(call, now, entropy));
-        if let Err(stopped) = passed {
-            self.step_back(call, now);
-            return Err(stopped);
-        }
-        Ok(self.attempt_sent(call, now, false, entropy))
-    }
-
-    fn pass_at_once(&mut self, call: &mut Call, now: Time) -> Result<(), Stopped> {
-        let mut stage = self.plan.retry_at;
-        while let Some(step) = self.plan.step(stage) {
-            match step {
-                Step::Rate => {
-                    if let Some(pace) = &mut self.pace {
-                        let pace = pace.at_mut(call.slots.pace);
-                        match pace.pass(now, None) {
-                            Passing::Go => {}
-                            Passing::Wait(_, then) => {
-                                if then == Then::Go {
-                                    pace.put_back(None);
-                                }
-                                return Err(Stopped::RateLimited);
-                            }
-                        }
-                    }
-                }
-                Step::BreakerAhead => {
-                    if let Some(breaker) = &self.breaker
-                        && breaker.at(call.slots.breaker).circuit.refuses(now)
-                    {
-                        return Err(Stopped::BreakerOpen);
-                    }
-                }
-                Step::Bulkhead => {
-                    if let Some(bulkhead) = &mut self.bulkhead
-                        && !call.inside
-                    {
-                        call.inside = bulkhead.at_mut(call.slots.bulkhead).gate.try_enter();
-                        if !call.inside {
-                            return Err(Stopped::BulkheadFull);
-                        }
-                    }
-                }
-                Step::Deadline | Step::Host | Step::BreakerOfCall | Step::Timing => {}
-            }
-            stage = stage.saturating_add(1);
-        }
-        Ok(())
     }
 
     /// An attempt of a hedged call is not waited for any longer, since another one decided it.
@@ -581,42 +347,5 @@ impl Guards {
         }
         self.leave_line(call);
         self.with_bulkhead(call, Bounding::leave);
-    }
-
-    /// What the breaker that is shared by all, or by all keys beyond the cap, does with a call.
-    pub(crate) fn breaker_state(&self, now: Time) -> Option<BreakerState> {
-        Some(self.breaker.as_ref()?.at(0).circuit.state(now))
-    }
-
-    /// All breakers, each with its key.
-    pub(crate) fn breakers(&self) -> impl Iterator<Item = (Option<u64>, &Circuit)> {
-        let all = self.breaker.iter().flat_map(Keyed::all);
-        all.map(|(key, breaker)| (key, &breaker.circuit))
-    }
-
-    /// Whether the breaker of a host is not known to refuse.
-    pub(crate) fn admits_host(&self, now: Time, host: u64) -> bool {
-        match &self.breaker {
-            Some(breaker) if breaker.scope().is_host() => {
-                !breaker.of_key(host).circuit.refuses(now)
-            }
-            _ => true,
-        }
-    }
-
-    /// The balance of the budgets, all together.
-    pub(crate) fn balance(&mut self, now: Time) -> f64 {
-        self.budget.at_mut(0).balance(now)
-    }
-
-    /// Permits out and calls in line, all bulkheads together.
-    pub(crate) fn bulkhead_load(&self) -> Option<(u32, u32)> {
-        let all = self.bulkhead.as_ref()?.all();
-        Some(all.fold((0, 0), |(out, line), (_, part)| {
-            (
-                part.gate.in_use().saturating_add(out),
-                part.gate.waiting().saturating_add(line),
-            )
-        }))
     }
 }

@@ -302,8 +302,6 @@ pub enum FaultKind {
         failure: Failure,
         /// Whether the program runs first, with its effects; otherwise they are not worked on.
         after_program: bool,
-        /// The only replica concerned; `None`: all.
-        replica: Option<u32>,
     },
     /// A share of the workers of each replica is gone (rounded to whole workers, running work ends first).
     LoseCapacity {

@@ -65,7 +65,7 @@ impl Work<'_> {
             service, policy, ..
         } = self.scenario.edges[call.edge as usize];
         let policy = &self.scenario.policies[policy as usize].policy;
-        let attempts = match policy.spec().retry.max_attempts {
+        let attempts = match policy.spec().max_attempts() {
             u32::MAX => f64::INFINITY,
             limit => f64::from(limit),
         };

@@ -51,7 +51,7 @@ impl World {
         }
         for (edge, state) in self.scenario.edges.iter().zip(&self.edges) {
             let count = &state.meter.count;
-            let (sent, failed) = state.of_engines(&self.engines);
+            let (sent, failed) = state.attempts_of_engines(&self.engines);
             let seen = count.attempt_failed.iter().sum::<u64>();
             if (sent, failed) != (count.attempts, seen) || count.hedges > count.retries {
                 broken.push(format!(

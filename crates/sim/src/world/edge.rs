@@ -23,7 +23,35 @@ pub(super) struct EdgeState {
     timers: [Option<(Span, Lane)>; 2],
     /// Whether its policy hedges.
     pub(super) hedges: bool,
+    /// What engines had counted whose processes have died.
+    retired: EngineCount,
     pub(super) meter: EdgeMeter,
+}
+
+/// What only engines count.
+#[derive(Clone, Copy, Debug, Default)]
+struct EngineCount {
+    openings: u64,
+    refusals_retried: u64,
+    hedges: u64,
+    beyond_cap: u64,
+    attempts: u64,
+    failed: u64,
+}
+
+impl EngineCount {
+    /// With what `engine` has counted.
+    fn and(self, engine: &seawall::Client) -> EngineCount {
+        let stats = engine.stats();
+        EngineCount {
+            openings: self.openings + engine.breaker_openings(),
+            refusals_retried: self.refusals_retried + stats.refusals_retried,
+            hedges: self.hedges + stats.hedges,
+            beyond_cap: self.beyond_cap + stats.beyond_cap,
+            attempts: self.attempts + stats.attempts,
+            failed: self.failed + stats.attempt_failed.iter().sum::<u64>(),
+        }
+    }
 }
 
 impl EdgeState {
@@ -59,6 +87,7 @@ impl EdgeState {
             loss: Stream::new(seed, Purpose::Loss, &name),
             timers: [timer(spec.attempt_timeout), timer(spec.deadline.limit)],
             hedges: spec.hedge.is_some(),
+            retired: EngineCount::default(),
             meter: EdgeMeter::new(),
         }
     }
@@ -69,36 +98,32 @@ impl EdgeState {
         probability > 0.0 && self.loss.bernoulli(probability)
     }
 
+    /// Everything its engines have counted.
+    fn of_engines(&self, engines: &[seawall::Client]) -> EngineCount {
+        let first = self.first_engine as usize;
+        let engines = engines[first..first + self.engines as usize].iter();
+        engines.fold(self.retired, EngineCount::and)
+    }
+
     /// Brings what its engines count up to now.
     pub(super) fn settle(&mut self, engines: &[seawall::Client]) {
-        let first = self.first_engine as usize;
+        let all = self.of_engines(engines);
         let count = &mut self.meter.count;
-        (
-            count.openings,
-            count.refusals_retried,
-            count.hedges,
-            count.beyond_cap,
-        ) = (0, 0, 0, 0);
-        for engine in &engines[first..first + self.engines as usize] {
-            let stats = engine.stats();
-            count.openings += engine.breaker_openings();
-            count.refusals_retried += stats.refusals_retried;
-            count.hedges += stats.hedges;
-            count.beyond_cap += stats.beyond_cap;
-        }
+        count.openings = all.openings;
+        count.refusals_retried = all.refusals_retried;
+        count.hedges = all.hedges;
+        count.beyond_cap = all.beyond_cap;
     }
 
     /// Attempts that its engines sent, and that failed.
-    pub(super) fn of_engines(&self, engines: &[seawall::Client]) -> (u64, u64) {
-        let first = self.first_engine as usize;
-        let engines = engines[first..first + self.engines as usize].iter();
-        engines.fold((0, 0), |(sent, failed), engine| {
-            let stats = engine.stats();
-            (
-                sent + stats.attempts,
-                failed + stats.attempt_failed.iter().sum::<u64>(),
-            )
-        })
+    pub(super) fn attempts_of_engines(&self, engines: &[seawall::Client]) -> (u64, u64) {
+        let all = self.of_engines(engines);
+        (all.attempts, all.failed)
+    }
+
+    /// Keeps what `engine` has counted: its process has died.
+    pub(super) fn retire(&mut self, engine: &seawall::Client) {
+        self.retired = self.retired.and(engine);
     }
 
     /// Has the engine of a task's call woken.

@@ -57,12 +57,10 @@ impl World {
                         share,
                         failure,
                         after_program,
-                        replica,
                     } if *service == target => Some(Errors {
                         share: *share,
                         failure: *failure,
                         after_program: *after_program,
-                        only: *replica,
                     }),
                     _ => None,
                 });

@@ -120,7 +120,7 @@ impl World {
             self.tasks.remove(id);
             return None;
         }
-        match service.disturbance(job) {
+        match service.disturbance() {
             None => {}
             Some(Disturbance::Vanishes) => {
                 self.ended(id, JobEnd::Lost);

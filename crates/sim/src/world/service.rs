@@ -17,8 +17,6 @@ pub(super) struct Errors {
     pub(super) failure: Failure,
     /// Whether only after the program has run.
     pub(super) after_program: bool,
-    /// The only replica concerned.
-    pub(super) only: Option<u32>,
 }
 
 /// A service while it runs.
@@ -241,7 +239,7 @@ impl ServiceState {
 
     /// What active faults do to a job that arrives; `None`: nothing.
     #[inline]
-    pub(super) fn disturbance(&mut self, job: &mut Job) -> Option<Disturbance> {
+    pub(super) fn disturbance(&mut self) -> Option<Disturbance> {
         if self.out {
             return Some(Disturbance::Vanishes);
         }
@@ -251,13 +249,8 @@ impl ServiceState {
         if self.errors.is_empty() {
             return self.scripted.then_some(Disturbance::Scripted);
         }
-        if self.errors.iter().any(|errors| errors.only.is_some()) {
-            self.choose(job);
-        }
         let fault = &mut self.fault;
-        let hits = |errors: &&Errors| {
-            errors.only.is_none_or(|only| only == job.replica) && fault.bernoulli(errors.share)
-        };
+        let hits = |errors: &&Errors| fault.bernoulli(errors.share);
         match self.errors.iter().find(hits) {
             Some(errors) if errors.after_program => Some(Disturbance::FailsAfter(errors.failure)),
             Some(errors) => Some(Disturbance::Fails(errors.failure)),

@@ -213,7 +213,6 @@ fn failed_attempts_are_counted_by_kind_and_by_phase() {
                 ..FailureKind::Internal.into()
             },
             after_program: false,
-            replica: None,
         },
     });
     world.links[0].lose_response = 0.5;

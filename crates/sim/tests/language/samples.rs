@@ -15,7 +15,7 @@ run:
   seed: 7
   replications: 3
   trigger: { at: 20s, for: 10s }
-  limits: { events: 1000000, calls: 1000, queue: 2000 }
+  limits: { events: 1000000, calls: 1000, queue: 2000, memory: 512MiB }
 clients:
   shop:
     instances: 200
@@ -271,7 +271,7 @@ policies: { sdk: { attempt_timeout: 1s } }
 faults:
   - { at: 1s, for: 1s, slow: { service: s, factor: 3x } }
   - { at: 2s, errors: { service: s, share: 50%, fail: { kind: internal, phase: connect, retry_after: 1s } } }
-  - { at: 3s, errors: { service: s, fail: overloaded, replica: 0 } }
+  - { at: 3s, errors: { service: s, fail: overloaded } }
   - { at: 4s, lose_capacity: { service: s, share: 0.5 } }
   - { at: 5s, outage: { service: s } }
   - { at: 6s, refuse: s }

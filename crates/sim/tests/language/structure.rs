@@ -169,6 +169,20 @@ fn without_a_limit_the_worst_case_is_infinite_but_only_where_calls_go() {
 }
 
 #[test]
+fn copies_of_a_hedged_call_are_part_of_the_worst_case() {
+    let scenario = yaml(
+        "
+version: 1
+run: { duration: 10s }
+clients: { web: { arrivals: { poisson: 10/s }, calls: [ { to: a, policy: hedged } ] } }
+services: { a: { work: 1ms } }
+policies: { hedged: { hedge: { max_attempts: 4, delay: 10ms } } }
+",
+    );
+    assert_eq!(Topology::of(&scenario).worst_amplification, [4.0]);
+}
+
+#[test]
 fn deadlines_shrink_on_the_way_down_where_they_are_passed_on() {
     let scenario = yaml(&head(
         "  a: { program: [ { call: { to: b, policy: four } }, { call: { to: b, policy: alone } }, { call: b } ] }

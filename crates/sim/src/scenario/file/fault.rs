@@ -7,7 +7,7 @@ use super::trouble::{BadReplicasFile, ReplicasFile};
 use crate::scenario::context::Context;
 use crate::scenario::model::{Client, Fault, FaultKind, Service, Source, Trouble};
 use crate::scenario::tree::{At, Position};
-use crate::scenario::written::{Factor, Share, Whole, choice, record};
+use crate::scenario::written::{Factor, Share, choice, record};
 
 record! {
     /// A disturbance on the timeline: when, how long, and one key that says what.
@@ -68,8 +68,6 @@ record! {
         fail: FailureFile = "unavailable",
         /// Whether the program runs first, with its work and its effects, and only its answer is replaced.
         after_program: bool = false,
-        /// The only replica concerned, counted from 0. Without: all.
-        replica: Option<At<Whole<0>>>,
     }
 }
 
@@ -161,18 +159,6 @@ impl FaultFile {
                 );
                 named.concurrency.is_none().then_some((service.at, message))
             }
-            FaultKindFile::Errors(ErrorsFile {
-                service,
-                replica: Some(replica),
-                ..
-            }) => {
-                let named = services.iter().find(|s| s.name == service.value)?;
-                let message = format!(
-                    "`{}` has {} replica(s), counted from 0; there is no {}",
-                    named.name, named.replicas, replica.value.0
-                );
-                (replica.value.0 >= named.replicas).then_some((replica.at, message))
-            }
             _ => None,
         }
     }
@@ -190,7 +176,6 @@ impl FaultKindFile {
                 share: errors.share.0,
                 failure: errors.fail.mean(),
                 after_program: errors.after_program,
-                replica: errors.replica.as_ref().map(|replica| replica.value.0),
             },
             FaultKindFile::LoseCapacity(lose) => FaultKind::LoseCapacity {
                 service: context.service(&lose.service)?,

@@ -124,11 +124,12 @@ impl World {
 
     /// A process that starts again knows nothing of what its policies had learnt.
     fn forget_policies(&mut self, service: u32, replica: u32) {
-        let edges = self.scenario.edges.iter().zip(&self.edges);
+        let edges = self.scenario.edges.iter().zip(&mut self.edges);
         for (edge, state) in edges.filter(|(edge, _)| edge.caller == Caller::Service(service)) {
             let policy = &self.scenario.policies[edge.policy as usize].policy;
-            self.engines[(state.first_engine + replica) as usize] =
-                seawall::Client::new(policy.clone(), self.now);
+            let engine = &mut self.engines[(state.first_engine + replica) as usize];
+            state.retire(engine);
+            *engine = seawall::Client::new(policy.clone(), self.now);
         }
     }
 

@@ -4,114 +4,23 @@
 //! a real attempt, with its own timeout, breaker permit, bulkhead permit and grant of the budget. Copies after
 //! the first do not wait: what would have to wait, or is refused, is not sent, and no further copy of that call is.
 
-use alloc::vec::Vec;
+mod places;
 
 use crate::action::{Action, Stopped};
-use crate::breaker::Permit;
-use crate::budget::Grant;
 use crate::call::{Call, State};
 use crate::classify::is_transient;
 use crate::client::Client;
 use crate::deadline::{attempt_timeout, remaining};
 use crate::entropy::Entropy;
 use crate::failure::{Failure, FailureKind, Reply};
-use crate::hedge::{CopyEnd, Hedge, HedgeOutcome, HedgedCall};
+use crate::hedge::{CopyEnd, HedgeOutcome};
 use crate::pushback::Pushback;
 use crate::spec::Counts;
 use crate::time::{Span, Time};
 
-/// Attempts a hedged call may have: what gRPC caps them at.
-pub const HEDGED_ATTEMPTS_MAX: u32 = 5;
-
-const NONE: u32 = u32::MAX;
-
-/// The hedged calls of a client that have attempts out, in slots that are used again.
-#[derive(Clone, Debug)]
-pub(crate) struct Races {
-    slots: Vec<Race>,
-    free: u32,
-}
-
-#[derive(Clone, Debug)]
-struct Race {
-    machine: HedgedCall,
-    copies: [Copied; HEDGED_ATTEMPTS_MAX as usize],
-    /// How the call ends, once that is decided.
-    end: Option<Option<Stopped>>,
-    live: bool,
-    next_free: u32,
-}
-
-/// One attempt of a hedged call.
-#[derive(Clone, Copy, Debug)]
-struct Copied {
-    is: Is,
-    attempt: u32,
-    at: Time,
-    timer: Time,
-    in_flight: u32,
-    permit: Option<Permit>,
-    grant: Option<Grant>,
-    inside: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Is {
-    /// Not sent, or over.
-    Gone,
-    /// Under way.
-    Out,
-    /// The driver is to be told that nobody waits for it.
-    Unwanted,
-}
-
-const GONE: Copied = Copied {
-    is: Is::Gone,
-    attempt: 0,
-    at: Time::ZERO,
-    timer: Time::MAX,
-    in_flight: 0,
-    permit: None,
-    grant: None,
-    inside: false,
-};
-
-impl Races {
-    pub(crate) fn new() -> Races {
-        Races {
-            slots: Vec::new(),
-            free: NONE,
-        }
-    }
-
-    fn begin(&mut self, hedge: &Hedge, now: Time) -> u32 {
-        let fresh = Race {
-            machine: HedgedCall::new(hedge, now),
-            copies: [GONE; HEDGED_ATTEMPTS_MAX as usize],
-            end: None,
-            live: true,
-            next_free: NONE,
-        };
-        if let Some(slot) = self.slots.get_mut(self.free as usize) {
-            let index = self.free;
-            self.free = slot.next_free;
-            *slot = fresh;
-            return index;
-        }
-        self.slots.push(fresh);
-        (self.slots.len() - 1) as u32
-    }
-
-    fn end(&mut self, index: u32) {
-        if let Some(slot) = self.slots.get_mut(index as usize)
-            && slot.live
-        {
-            slot.live = false;
-            slot.next_free = self.free;
-            self.free = index;
-        }
-    }
-}
+pub use places::HEDGED_ATTEMPTS_MAX;
+pub(crate) use places::Races;
+use places::{Copied, GONE, Is, Race};
 
 impl Client {
     /// The first attempt of a call that may be hedged has been sent: from now on it races.

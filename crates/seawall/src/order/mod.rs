@@ -1,10 +1,15 @@
 //! In which order a call passes the parts of its policy, and what follows from that.
 
+mod plan;
+mod refusal;
+
+pub(crate) use plan::{Plan, Step};
+pub use refusal::{Refusal, RefusalSet};
+
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::action::Stopped;
 use crate::failure::FailureSet;
 use crate::spec::{Counts, Spec};
 
@@ -209,7 +214,7 @@ impl Spec {
         }
     }
 
-    fn all_layers(&self) -> Vec<Layer> {
+    pub(super) fn all_layers(&self) -> Vec<Layer> {
         if let Some(order) = &self.order {
             return order.complete();
         }
@@ -318,202 +323,6 @@ impl Spec {
     }
 }
 
-/// Something that this side refuses, and that a retry outside of it may try again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// The breaker refuses: [`Stopped::BreakerOpen`].
-    BreakerOpen,
-    /// No permit: [`Stopped::BulkheadFull`] or [`Stopped::BulkheadTimeout`].
-    BulkheadFull,
-    /// Too often: [`Stopped::RateLimited`].
-    RateLimited,
-}
-
-impl Refusal {
-    /// All of them.
-    pub const ALL: [Refusal; 3] = [
-        Refusal::BreakerOpen,
-        Refusal::BulkheadFull,
-        Refusal::RateLimited,
-    ];
-}
-
-/// Some of the refusals.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RefusalSet(u8);
-
-impl RefusalSet {
-    /// None of them.
-    pub const NONE: RefusalSet = RefusalSet(0);
-    /// All of them.
-    pub const ALL: RefusalSet = RefusalSet::of(&Refusal::ALL);
-
-    /// These.
-    #[must_use]
-    pub const fn of(refusals: &[Refusal]) -> RefusalSet {
-        let (mut bits, mut next) = (0, 0);
-        while next < refusals.len() {
-            bits |= 1 << refusals[next] as u8;
-            next += 1;
-        }
-        RefusalSet(bits)
-    }
-
-    /// Whether it is one of them.
-    #[must_use]
-    pub const fn contains(self, refusal: Refusal) -> bool {
-        self.0 & 1 << refusal as u8 != 0
-    }
-
-    /// Whether there is none.
-    #[must_use]
-    pub const fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
-    /// Them, in the order of [`Refusal::ALL`].
-    pub fn iter(self) -> impl Iterator<Item = Refusal> {
-        Refusal::ALL
-            .into_iter()
-            .filter(move |&refusal| self.contains(refusal))
-    }
-}
-
-impl Stopped {
-    /// What this side refused, if that was the reason.
-    #[must_use]
-    pub const fn refusal(self) -> Option<Refusal> {
-        match self {
-            Stopped::BreakerOpen => Some(Refusal::BreakerOpen),
-            Stopped::BulkheadFull | Stopped::BulkheadTimeout => Some(Refusal::BulkheadFull),
-            Stopped::RateLimited => Some(Refusal::RateLimited),
-            _ => None,
-        }
-    }
-}
-
-/// Something a call passes on its way to the next attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
-    /// The total timeout begins to count.
-    Deadline,
-    /// The driver says to which host the attempt goes.
-    Host,
-    /// The rate limit.
-    Rate,
-    /// The breaker, once per call.
-    BreakerOfCall,
-    /// The breaker, a first time for this attempt; for good it is asked when the attempt is sent.
-    BreakerAhead,
-    /// The bulkhead.
-    Bulkhead,
-    /// The attempt timeout begins to count.
-    Timing,
-}
-
-/// An order as the steps that are left of it for one policy.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Plan {
-    steps: [Step; 6],
-    len: u8,
-    /// The first step of a try.
-    pub(crate) retry_at: u8,
-    pub(crate) breaker_counts: Counts,
-    pub(crate) permit_per_call: bool,
-    /// Whether the attempt timeout runs while the try waits for the layers inside it.
-    pub(crate) times_waits: bool,
-    /// Whether the breaker does not see the attempt timeout, being inside it.
-    pub(crate) hides_timeouts: bool,
-    /// Whether the limit of the deadline counts from a step of its own.
-    pub(crate) late_deadline: bool,
-    /// Refusals of layers that are inside the breaker.
-    pub(crate) inside_breaker: RefusalSet,
-}
-
-impl Plan {
-    pub(crate) fn of(spec: &Spec) -> Plan {
-        let layers = spec.all_layers();
-        let at = |layer| layers.iter().position(|&other| other == layer);
-        let inside = |one, other| at(one) > at(other);
-        let waits =
-            |layer: &Layer| matches!(layer, Layer::RateLimit | Layer::Bulkhead) && spec.has(*layer);
-        let breaker_of_call = inside(Layer::Retry, Layer::Breaker);
-        let mut plan = Plan {
-            steps: [Step::Deadline; 6],
-            len: 0,
-            retry_at: 0,
-            breaker_counts: if breaker_of_call {
-                Counts::Calls
-            } else {
-                Counts::Attempts
-            },
-            permit_per_call: inside(Layer::Retry, Layer::Bulkhead),
-            times_waits: false,
-            hides_timeouts: inside(Layer::Breaker, Layer::AttemptTimeout),
-            late_deadline: false,
-            inside_breaker: RefusalSet::NONE,
-        };
-        for (refusal, layer) in [
-            (Refusal::BulkheadFull, Layer::Bulkhead),
-            (Refusal::RateLimited, Layer::RateLimit),
-        ] {
-            if inside(layer, Layer::Breaker) {
-                plan.inside_breaker.0 |= RefusalSet::of(&[refusal]).0;
-            }
-        }
-        for (index, &layer) in layers.iter().enumerate() {
-            let (outer, inner) = layers.split_at(index);
-            match layer {
-                Layer::TotalTimeout if outer.iter().any(waits) => {
-                    plan.late_deadline = true;
-                    plan.push(Step::Deadline);
-                }
-                Layer::Retry => {
-                    plan.retry_at = plan.len;
-                    if spec.scope.asks_for_host() {
-                        plan.push(Step::Host);
-                    }
-                }
-                Layer::RateLimit if spec.has(layer) => plan.push(Step::Rate),
-                Layer::Breaker if spec.has(layer) && breaker_of_call => {
-                    plan.push(Step::BreakerOfCall)
-                }
-                Layer::Breaker if spec.has(layer) => plan.push(Step::BreakerAhead),
-                Layer::Bulkhead if spec.has(layer) => plan.push(Step::Bulkhead),
-                Layer::AttemptTimeout if spec.has(layer) && inner.iter().any(waits) => {
-                    plan.times_waits = true;
-                    plan.push(Step::Timing);
-                }
-                _ => {}
-            }
-        }
-        plan
-    }
-
-    fn push(&mut self, step: Step) {
-        if let Some(next) = self.steps.get_mut(usize::from(self.len)) {
-            *next = step;
-            self.len += 1;
-        }
-    }
-
-    /// What a call that has come so far passes next; `None`: it may send.
-    #[inline]
-    pub(crate) fn step(&self, stage: u8) -> Option<Step> {
-        if stage < self.len {
-            self.steps.get(usize::from(stage)).copied()
-        } else {
-            None
-        }
-    }
-
-    /// Whether a call that has come so far is inside retry.
-    #[inline]
-    pub(crate) fn is_inside_retry(&self, stage: u8) -> bool {
-        stage >= self.retry_at
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -526,58 +335,6 @@ mod tests {
         ));
         spec.order = None;
         spec
-    }
-
-    fn steps(spec: &Spec) -> (Vec<Step>, u8) {
-        let plan = Plan::of(spec);
-        (plan.steps[..usize::from(plan.len)].to_vec(), plan.retry_at)
-    }
-
-    #[test]
-    fn each_peers_order_passes_its_parts_in_its_own_sequence() {
-        use Step as S;
-        let with = |order: Option<Order>| {
-            let spec = Spec { order, ..full() };
-            assert_eq!(spec.check().err(), None);
-            steps(&spec)
-        };
-        let (usual, at) = with(None);
-        assert_eq!(
-            (usual, at),
-            (alloc::vec![S::Rate, S::BreakerAhead, S::Bulkhead], 0)
-        );
-        let (r4j, at) = with(Some(Order::resilience4j()));
-        assert_eq!(
-            (r4j, at),
-            (
-                alloc::vec![S::BreakerAhead, S::Rate, S::Timing, S::Bulkhead],
-                0
-            )
-        );
-        let (dotnet, at) = with(Some(Order::dotnet_standard()));
-        assert_eq!(
-            (dotnet, at),
-            (
-                alloc::vec![S::Rate, S::Bulkhead, S::Deadline, S::BreakerAhead],
-                3
-            )
-        );
-        let (envoy, at) = with(Some(Order::envoy()));
-        assert_eq!(
-            (envoy, at),
-            (
-                alloc::vec![S::Rate, S::Deadline, S::BreakerAhead, S::Bulkhead],
-                2
-            )
-        );
-        let (finagle, at) = with(Some(Order::finagle()));
-        assert_eq!(
-            (finagle, at),
-            (
-                alloc::vec![S::Rate, S::BreakerAhead, S::Timing, S::Bulkhead],
-                1
-            )
-        );
     }
 
     #[test]

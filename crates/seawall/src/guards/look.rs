@@ -1,0 +1,45 @@
+//! What is to be seen of the parts.
+
+use super::Guards;
+use crate::breaker::{BreakerState, Circuit};
+use crate::scope::Keyed;
+use crate::time::Time;
+
+impl Guards {
+    /// What the breaker that is shared by all, or by all keys beyond the cap, does with a call.
+    pub(crate) fn breaker_state(&self, now: Time) -> Option<BreakerState> {
+        Some(self.breaker.as_ref()?.at(0).circuit.state(now))
+    }
+
+    /// All breakers, each with its key.
+    pub(crate) fn breakers(&self) -> impl Iterator<Item = (Option<u64>, &Circuit)> {
+        let all = self.breaker.iter().flat_map(Keyed::all);
+        all.map(|(key, breaker)| (key, &breaker.circuit))
+    }
+
+    /// Whether the breaker of a host is not known to refuse.
+    pub(crate) fn admits_host(&self, now: Time, host: u64) -> bool {
+        match &self.breaker {
+            Some(breaker) if breaker.scope().is_host() => {
+                !breaker.of_key(host).circuit.refuses(now)
+            }
+            _ => true,
+        }
+    }
+
+    /// The balance of the budgets, all together.
+    pub(crate) fn balance(&mut self, now: Time) -> f64 {
+        self.budget.at_mut(0).balance(now)
+    }
+
+    /// Permits out and calls in line, all bulkheads together.
+    pub(crate) fn bulkhead_load(&self) -> Option<(u32, u32)> {
+        let all = self.bulkhead.as_ref()?.all();
+        Some(all.fold((0, 0), |(out, line), (_, part)| {
+            (
+                part.gate.in_use().saturating_add(out),
+                part.gate.waiting().saturating_add(line),
+            )
+        }))
+    }
+}
