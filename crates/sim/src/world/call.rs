@@ -199,10 +199,11 @@ impl World {
             armed: Time::MAX,
             cancelled: false,
         });
-        if edge.hedges || self.looked_at {
+        if edge.hedges || self.looked_at || self.follow_ups_left == 0 {
             self.note_begin(id, root, engine, &request);
             return Some(Event::Poll(id));
         }
+        self.follow_ups_left -= 1;
         let action = policy.poll(&mut call.state, self.now, &mut edge.jitter);
         let (queue, soon) = (&mut self.queue, &mut self.soon);
         call.heed(&action, policy, edge, self.now, queue, soon);
@@ -272,12 +273,15 @@ impl World {
         }
         let sending = match *action {
             Some(Action::Finish(ref verdict)) => return self.end_call(id, from.site, verdict),
+            // The next poll is part of this one.
             Some(Action::Abandon(_)) => {
                 self.abandon(id, false);
+                self.follow_ups_left += 1;
                 return Some(Event::Poll(id));
             }
             Some(Action::Choose(_)) => {
                 self.choose_host(id);
+                self.follow_ups_left += 1;
                 return Some(Event::Poll(id));
             }
             // The engine has nothing more to say after it.
@@ -313,7 +317,9 @@ impl World {
     /// is compiled into the loop alone.
     #[inline(never)]
     fn drive_to_the_end(&mut self, id: TaskId) {
-        while let Some(Event::Poll(_)) = self.drive(id) {}
+        while let Some(Event::Poll(_)) = self.drive(id) {
+            self.follow_ups_left -= 1;
+        }
     }
 
     /// A call is over; its task goes on, or its program fails with it.
@@ -411,6 +417,10 @@ impl World {
             edge.meter.attempt_ended(self.now.since(call.sent));
         }
         engine.on_reply(&mut call.state, self.now, attempt, answer);
+        if self.follow_ups_left == 0 {
+            return Some(Event::Poll(caller));
+        }
+        self.follow_ups_left -= 1;
         let action = engine.poll(&mut call.state, self.now, &mut edge.jitter);
         let (queue, soon) = (&mut self.queue, &mut self.soon);
         call.heed(&action, engine, edge, self.now, queue, soon);

@@ -99,6 +99,9 @@ pub struct World {
     effects: Option<Box<EffectsState>>,
     /// What programs get where calls fail, where there is anything.
     fallbacks: Option<Box<FallbackState>>,
+    /// How many more follow-ups of the event being handled are part of it. What a handler does at once that might
+    /// have been a follow-up counts as one, so that the limit does not depend on it.
+    follow_ups_left: u32,
     /// Whether calls and attempts are looked at by others than those concerned: effects, or a log.
     looked_at: bool,
     /// Whether there is more to the end of a call than that its task goes on: effects, or fallbacks.
@@ -175,6 +178,7 @@ impl World {
                 .collect(),
             laws,
             recorder: Recorder::new(Counts::zero(&scenario)),
+            follow_ups_left: 0,
             looked_at: effects.is_some(),
             concluded: effects.is_some() || fallbacks.is_some(),
             effects,
@@ -305,37 +309,59 @@ impl World {
             .wrapping_mul(0x9E37_79B9_7F4A_7C15)
             .rotate_left(29);
         let mut event = event;
-        for _ in 0..FOLLOW_UPS_MAX {
+        self.follow_ups_left = FOLLOW_UPS_MAX;
+        loop {
             let next = match event {
-                Event::Arrive { client, epoch } => self.on_arrive(client, epoch),
-                Event::Iterate { client, instance } => self.on_iterate(client, instance),
-                Event::Worked(task) => self.on_worked(task),
-                Event::Fail(kind, task) => self.fail_program(task, kind),
-                Event::Timer(task) => self.on_timer(task),
-                Event::Deliver(job) => self.on_deliver(job),
-                Event::Answer(job) => self.on_answer(job),
-                Event::Cancel(job) => self.on_cancel(job),
-                Event::Dispatch { service, replica } => self.dispatch(service, replica),
-                Event::WaitedEnough(job) => self.on_waited_enough(job),
-                Event::Tick(tick) => self.on_tick(tick),
-                Event::Rare(rare) => self.handle_rare(rare),
                 Event::Poll(_) | Event::Resume(_) => Some(event),
+                event => {
+                    self.follow_ups_left -= 1;
+                    self.handle_alone(event)
+                }
             };
             // Nearly everything leads to these two, by one of the above or from one to the other.
             let next = match next {
-                Some(Event::Poll(task)) => self.drive(task),
+                Some(Event::Poll(task)) if self.follow_ups_left > 0 => {
+                    self.follow_ups_left -= 1;
+                    self.drive(task)
+                }
                 next => next,
             };
             let next = match next {
-                Some(Event::Resume(task)) => self.run_program(task),
+                Some(Event::Resume(task)) if self.follow_ups_left > 0 => {
+                    self.follow_ups_left -= 1;
+                    self.run_program(task)
+                }
                 next => next,
             };
             match next {
-                Some(next) => event = next,
+                Some(next) if self.follow_ups_left > 0 => event = next,
+                Some(next) => {
+                    self.soon.push_front(next);
+                    return;
+                }
                 None => return,
             }
         }
-        self.soon.push_front(event);
+    }
+
+    /// What follows an event other than the two that nearly everything leads to.
+    #[inline(always)]
+    fn handle_alone(&mut self, event: Event) -> Option<Event> {
+        match event {
+            Event::Arrive { client, epoch } => self.on_arrive(client, epoch),
+            Event::Iterate { client, instance } => self.on_iterate(client, instance),
+            Event::Worked(task) => self.on_worked(task),
+            Event::Fail(kind, task) => self.fail_program(task, kind),
+            Event::Timer(task) => self.on_timer(task),
+            Event::Deliver(job) => self.on_deliver(job),
+            Event::Answer(job) => self.on_answer(job),
+            Event::Cancel(job) => self.on_cancel(job),
+            Event::Dispatch { service, replica } => self.dispatch(service, replica),
+            Event::WaitedEnough(job) => self.on_waited_enough(job),
+            Event::Tick(tick) => self.on_tick(tick),
+            Event::Rare(rare) => self.handle_rare(rare),
+            Event::Poll(_) | Event::Resume(_) => Some(event),
+        }
     }
 
     #[cold]
