@@ -9,7 +9,8 @@ pub enum Action {
     /// Choose a host for this attempt and name it to [`crate::Client::on_host`]; only a policy with a
     /// [`crate::Scope::Host`] asks.
     Choose(u32),
-    /// Send one attempt.
+    /// Send one attempt. Unless the policy hedges, no further action follows until it was answered or
+    /// [`crate::Call::timer`] has come.
     Send {
         /// Its number, from 1.
         attempt: u32,

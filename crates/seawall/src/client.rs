@@ -85,7 +85,7 @@ impl Client {
 
     /// What to do next for this call. Call it until `None` after each other verb that took the call,
     /// and for each call named by [`Client::next_admitted`].
-    #[inline]
+    #[inline(always)]
     #[must_use = "an action that is not done leaves the call hanging"]
     pub fn poll(
         &mut self,
@@ -434,7 +434,7 @@ impl Client {
     /// Why the next attempt is not wanted any more, if something has come in between.
     #[inline]
     fn unwanted(&self, call: &Call, now: Time) -> Option<Stopped> {
-        if remaining(call.deadline, now) == Span::ZERO {
+        if now >= call.deadline && call.deadline != Time::MAX {
             Some(Stopped::DeadlineExceeded)
         } else if call.attempts > 0 && self.kill_switch {
             Some(Stopped::KillSwitch)

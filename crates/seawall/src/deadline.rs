@@ -63,7 +63,7 @@ pub(crate) fn attempt_timeout(
     attempt: u32,
 ) -> Span {
     let mut room = remaining;
-    if attempt < retry.max_attempts && remaining != Span::MAX && remaining > retry.reserve {
+    if remaining != Span::MAX && attempt < retry.max_attempts && remaining > retry.reserve {
         room = remaining.minus(retry.reserve);
     }
     configured.map_or(room, |configured| configured.min(room))

@@ -64,44 +64,59 @@ impl<T> std::fmt::Debug for Id<T> {
 #[derive(Clone, Debug)]
 pub(crate) struct Arena<T> {
     slots: Vec<Slot<T>>,
-    free: Vec<u32>,
+    /// The free slot that was freed last; the others follow by `next`.
+    free: u32,
 }
 
 #[derive(Clone, Debug)]
 struct Slot<T> {
     /// Odd while the slot is in use.
     generation: u32,
+    /// The slot that was freed before this one; meaningful while it is free.
+    next: u32,
     value: T,
 }
+
+/// Behind the last free slot.
+const NO_SLOT: u32 = u32::MAX;
 
 impl<T> Arena<T> {
     pub(crate) fn new() -> Self {
         Arena {
             slots: Vec::new(),
-            free: Vec::new(),
+            free: NO_SLOT,
         }
     }
 
     /// What the slots take, used or free.
     pub(crate) fn bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<Slot<T>>() + self.free.capacity() * size_of::<u32>()
+        self.slots.capacity() * size_of::<Slot<T>>()
     }
 
-    #[inline]
-    pub(crate) fn insert(&mut self, value: T) -> Id<T> {
-        if let Some(slot) = self.free.pop() {
-            let place = &mut self.slots[slot as usize];
-            place.generation = place.generation.wrapping_add(1);
-            place.value = value;
-            return Id {
-                slot,
-                generation: place.generation,
-                of: PhantomData,
-            };
+    /// Keeps what `make` makes, which is built in its slot instead of being moved there.
+    #[inline(always)]
+    pub(crate) fn insert(&mut self, make: impl FnOnce() -> T) -> Id<T> {
+        let slot = self.free;
+        let Some(place) = self.slots.get_mut(slot as usize) else {
+            return self.insert_in_new_slot(make());
+        };
+        self.free = place.next;
+        place.generation = place.generation.wrapping_add(1);
+        place.value = make();
+        Id {
+            slot,
+            generation: place.generation,
+            of: PhantomData,
         }
-        let slot = u32::try_from(self.slots.len()).expect("fewer than 2^32 in flight at once");
+    }
+
+    #[cold]
+    fn insert_in_new_slot(&mut self, value: T) -> Id<T> {
+        let slot = u32::try_from(self.slots.len()).unwrap_or(NO_SLOT);
+        assert!(slot != NO_SLOT, "fewer than 2^32 in flight at once");
         self.slots.push(Slot {
             generation: 1,
+            next: NO_SLOT,
             value,
         });
         Id {
@@ -140,7 +155,8 @@ impl<T> Arena<T> {
         match self.slots.get_mut(id.slot as usize) {
             Some(place) if place.generation == id.generation => {
                 place.generation = place.generation.wrapping_add(1);
-                self.free.push(id.slot);
+                place.next = self.free;
+                self.free = id.slot;
                 true
             }
             _ => false,
@@ -170,14 +186,18 @@ impl<T> std::ops::Index<Id<T>> for Arena<T> {
     type Output = T;
     #[inline]
     fn index(&self, id: Id<T>) -> &T {
-        self.get(id).expect("a live id")
+        let place = &self.slots[id.slot as usize];
+        assert!(place.generation == id.generation, "a live id");
+        &place.value
     }
 }
 
 impl<T> std::ops::IndexMut<Id<T>> for Arena<T> {
     #[inline]
     fn index_mut(&mut self, id: Id<T>) -> &mut T {
-        self.get_mut(id).expect("a live id")
+        let place = &mut self.slots[id.slot as usize];
+        assert!(place.generation == id.generation, "a live id");
+        &mut place.value
     }
 }
 
@@ -188,10 +208,10 @@ mod tests {
     #[test]
     fn an_old_id_never_finds_the_next_tenant() {
         let mut arena = Arena::new();
-        let first = arena.insert('a');
+        let first = arena.insert(|| 'a');
         assert!(arena.remove(first));
         assert!(!arena.remove(first));
-        let second = arena.insert('b');
+        let second = arena.insert(|| 'b');
         assert_eq!(second.slot, first.slot);
         assert_eq!(arena.get(first), None);
         assert_eq!(arena[second], 'b');
@@ -203,12 +223,12 @@ mod tests {
     #[test]
     fn slots_are_reused_before_new_ones_are_made() {
         let mut arena = Arena::new();
-        let ids: Vec<_> = (0..10).map(|n| arena.insert(n)).collect();
+        let ids: Vec<_> = (0..10).map(|n| arena.insert(|| n)).collect();
         for &id in &ids {
             arena.remove(id);
         }
         for n in 0..10 {
-            arena.insert(n);
+            arena.insert(|| n);
         }
         assert_eq!(arena.slots.len(), 10);
         assert_eq!(arena.iter().count(), 10);

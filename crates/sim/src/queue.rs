@@ -55,8 +55,13 @@ impl<E> Entry<E> {
     /// Time and rank in one number.
     #[inline]
     fn key(&self) -> u128 {
-        u128::from(self.time.0) << 64 | u128::from(self.rank)
+        key(self.time, self.rank)
     }
+}
+
+#[inline]
+fn key(time: Time, rank: u64) -> u128 {
+    u128::from(time.0) << 64 | u128::from(rank)
 }
 
 // The heap is a max-heap, so the comparison is turned round: the earliest entry is the greatest.
@@ -142,32 +147,34 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// Schedules `event` at `time`.
-    #[inline]
+    ///
+    /// Compiled into its callers: an event that is handed over in memory is written in parts and read as a whole, for
+    /// which the processor has to wait.
+    #[inline(always)]
     pub(crate) fn push(&mut self, time: Time, rank: Rank, event: E) {
         let rank = self.next_rank(rank);
-        let entry = Entry { time, rank, event };
         if self.near.len() == NEAR_MAX {
             self.spill();
         }
-        let is_near = self.far.is_empty()
-            || self
-                .near
-                .first()
-                .is_some_and(|latest| entry.key() < latest.key());
+        let key = key(time, rank);
+        let is_near =
+            self.far.is_empty() || (self.near.first()).is_some_and(|latest| key < latest.key());
         if is_near {
-            self.push_near(entry);
+            self.push_near(Entry { time, rank, event });
         } else {
-            self.far.push(entry);
+            self.far.push(Entry { time, rank, event });
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn push_near(&mut self, entry: Entry<E>) {
         let mut place = self.near.len();
         self.near.push(entry);
-        while place > 0 && self.near[place - 1].key() < entry.key() {
-            self.near[place] = self.near[place - 1];
-            place -= 1;
+        while let Some(above) = place.checked_sub(1)
+            && self.near[above].key() < entry.key()
+        {
+            self.near[place] = self.near[above];
+            place = above;
         }
         self.near[place] = entry;
     }
@@ -190,7 +197,7 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// Schedules `event` the lane's delay after `now`, which must never fall between two calls.
-    #[inline]
+    #[inline(always)] // as `push`
     pub(crate) fn push_lane(&mut self, lane: Lane, now: Time, event: E) {
         match lane {
             Lane::Heap(rank, delay) => self.push(now.after(delay), rank, event),

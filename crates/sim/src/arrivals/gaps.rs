@@ -32,7 +32,7 @@ impl Gaps {
     #[inline]
     pub(super) fn next(&self, stream: &mut Stream) -> f64 {
         match self {
-            Gaps::Process(Process::Poisson) => -libm::log(stream.unit_open()),
+            Gaps::Process(Process::Poisson) => stream.exponential(),
             Gaps::Process(Process::Paced) => 1.0,
             Gaps::Renewal(law) => law.sample(stream).0 as f64,
         }

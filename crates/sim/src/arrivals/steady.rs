@@ -65,12 +65,13 @@ impl Steady {
     #[inline]
     fn pending(&mut self) -> Option<Time> {
         let gap = self.left? * self.stretch + self.carry;
-        // Rate 0 gives an infinite gap, or NaN when nothing is left of it.
-        if gap.is_nan() || gap >= u64::MAX as f64 {
+        // Rate 0 gives an infinite gap, or NaN when nothing is left of it; what comes later than a signed number
+        // says (292 years) does not come.
+        if gap.is_nan() || gap >= i64::MAX as f64 {
             return None;
         }
-        let whole = (gap + 0.5) as u64;
+        let whole = (gap + 0.5) as i64;
         self.next_carry = gap - whole as f64;
-        Some(self.since.after(Span(whole)))
+        Some(self.since.after(Span(whole.max(0) as u64)))
     }
 }

@@ -84,7 +84,7 @@ impl Law {
         match self {
             Law::Constant(span) => *span,
             // The most common law takes the short way to the same result.
-            Law::Exponential { mean } => nanos(exponential(stream.unit(), *mean)),
+            Law::Exponential { mean } => nanos(stream.exponential() * mean.0 as f64),
             _ => self.sample_by_variate(stream),
         }
     }
@@ -134,8 +134,17 @@ fn exponential(q: f64, mean: Span) -> f64 {
 /// Nearest whole nanosecond; NaN is zero, too long saturates.
 #[inline]
 fn nanos(x: f64) -> Span {
-    Span((x + 0.5) as u64)
+    let x = x + 0.5;
+    // To a signed number the processor has a way of its own.
+    Span(if x < SIGNED {
+        (x as i64).max(0) as u64
+    } else {
+        x as u64
+    })
 }
+
+/// 2^63.
+const SIGNED: f64 = (1u64 << 63) as f64;
 
 #[cfg(test)]
 mod tests;

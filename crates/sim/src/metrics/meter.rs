@@ -54,18 +54,28 @@ impl EdgeMeter {
         self.count.attempt_failed_in[phase as usize] += 1;
     }
 
+    /// An attempt was answered with a failure or given up.
     #[inline]
     pub(crate) fn attempt_ended(&mut self, took: Span) {
         self.latency.record(took.0, ATTEMPT);
     }
 
-    #[inline]
-    pub(crate) fn call_ended(&mut self, took: Span, verdict: &Verdict) {
+    /// A call is over. Ended it well, so did its last attempt with the same answer, which then is counted here unless
+    /// it has been already (`None`).
+    #[inline(always)]
+    pub(crate) fn call_ended(&mut self, took: Span, last_attempt: Option<Span>, verdict: &Verdict) {
         self.count.latency_ns += u128::from(took.0);
         match verdict.stopped {
             None => {
                 self.count.ok += 1;
-                self.latency.record(took.0, OK);
+                if last_attempt == Some(took) {
+                    self.latency.record_as(took.0, [OK, ATTEMPT]);
+                } else {
+                    self.latency.record(took.0, OK);
+                    if let Some(last_attempt) = last_attempt {
+                        self.latency.record(last_attempt.0, ATTEMPT);
+                    }
+                }
             }
             Some(reason) => {
                 self.count.stopped[reason.index()] += 1;

@@ -47,14 +47,22 @@ impl<const BITS: u32, const KINDS: usize> Tally<BITS, KINDS> {
 
     #[inline]
     pub(crate) fn record(&mut self, value: u64, kind: usize) {
+        self.record_as(value, [kind]);
+    }
+
+    /// Counts a value that is of several kinds at once.
+    #[inline]
+    pub(crate) fn record_as<const N: usize>(&mut self, value: u64, kinds: [usize; N]) {
         let bucket = Self::bucket(value);
-        if bucket >= self.counts.len() {
+        let Some(counts) = self.counts.get_mut(bucket) else {
             self.make_room(bucket);
-        }
-        let count = &mut self.counts[bucket][kind];
-        *count = count.wrapping_add(1);
-        if *count == 0 {
-            self.rounds.push((bucket, kind));
+            return self.record_as(value, kinds);
+        };
+        for kind in kinds {
+            counts[kind] = counts[kind].wrapping_add(1);
+            if counts[kind] == 0 {
+                self.rounds.push((bucket, kind));
+            }
         }
     }
 

@@ -2,8 +2,8 @@
 
 use seawall::Time;
 
-use super::World;
 use super::task::{Task, What};
+use super::{TaskId, World};
 use crate::arrivals;
 use crate::event::Event;
 use crate::metrics::ClientCount;
@@ -77,15 +77,14 @@ impl ClientState {
         }
     }
 
-    /// A new iteration; `client` is this one.
+    /// The program of a new iteration.
     #[inline]
-    fn iteration(&mut self, client: u32, instance: u32) -> Task {
+    fn iteration(&mut self) -> Pc {
         self.count.iterations += 1;
-        let entry = match self.operations[..] {
+        match self.operations[..] {
             [(_, only)] => only,
             _ => self.draw_operation(),
-        };
-        Task::new(What::Iteration { client, instance }, entry)
+        }
     }
 
     fn draw_operation(&mut self) -> Pc {
@@ -141,10 +140,16 @@ impl World {
             let event = Event::Arrive { client, epoch };
             self.queue.push(at, Rank::Normal, event);
         }
-        self.iterations_open += 1;
         let instance = state.pick_instance();
-        let task = state.iteration(client, instance);
-        Some(Event::Resume(self.tasks.insert(task)))
+        Some(Event::Resume(self.begin_iteration(client, instance)))
+    }
+
+    #[inline(always)]
+    fn begin_iteration(&mut self, client: u32, instance: u32) -> TaskId {
+        self.iterations_open += 1;
+        let entry = self.clients[client as usize].iteration();
+        let what = What::Iteration { client, instance };
+        self.tasks.insert(|| Task::new(what, entry))
     }
 
     /// Multiplies the arrival rate of an open client from now on. A closed client has no rate.
@@ -163,9 +168,7 @@ impl World {
         if !self.open {
             return None;
         }
-        self.iterations_open += 1;
-        let task = self.clients[client as usize].iteration(client, instance);
-        Some(Event::Resume(self.tasks.insert(task)))
+        Some(Event::Resume(self.begin_iteration(client, instance)))
     }
 
     /// An iteration's program is over.

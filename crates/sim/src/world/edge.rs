@@ -18,7 +18,7 @@ pub(super) struct EdgeState {
     /// Backoff jitter.
     pub(super) jitter: Stream,
     pub(super) link: Stream,
-    pub(super) loss: Stream,
+    loss: Stream,
     /// Lanes for the constant waits its policy asks for again and again.
     timers: [Option<(Span, Lane)>; 2],
     /// Whether its policy hedges.
@@ -90,6 +90,12 @@ impl EdgeState {
             retired: EngineCount::default(),
             meter: EdgeMeter::new(),
         }
+    }
+
+    /// Draws whether a message is lost that is with this probability.
+    #[inline]
+    pub(super) fn loses(&mut self, probability: f64) -> bool {
+        probability > 0.0 && self.loss.bernoulli(probability)
     }
 
     /// Everything its engines have counted.

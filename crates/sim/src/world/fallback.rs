@@ -177,7 +177,7 @@ impl World {
         if self.sites[site as usize].optional {
             return Event::Resume(id);
         }
-        Event::Fail(id, failure_of_failed_call(verdict.and_then(|v| v.last)))
+        Event::Fail(failure_of_failed_call(verdict.and_then(|v| v.last)), id)
     }
 }
 

@@ -3,10 +3,13 @@
 //! A call remembers one attempt. Where its policy hedges, all that are under way are kept here instead, in places that are used
 //! again.
 
-use seawall::{FailureKind, Time};
+use seawall::{Action, FailureKind, Reply, Time, Verdict};
 
+use super::call::{CALLING, wake_admitted};
 use super::{TaskId, World};
 use crate::arena::Id;
+use crate::event::Event;
+use crate::metrics::Said;
 
 /// Attempts of one call that are under way.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +61,99 @@ impl Hedged {
 }
 
 impl World {
+    /// Does everything the engine of a hedged call asks for: several attempts may go out at once, and given up
+    /// others may come between them.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn drive_hedged(&mut self, id: TaskId) -> Option<Event> {
+        // An attempt goes out when the engine has nothing more to say.
+        let mut sending = None;
+        loop {
+            let task = self.tasks.get_mut(id)?;
+            let root = task.root(id);
+            let call = task.call.as_mut()?;
+            let edge = &mut self.edges[call.edge as usize];
+            let engine = &mut self.engines[call.engine as usize];
+            if sending.is_none() {
+                call.log_look(&mut self.recorder.log, self.now, edge);
+            }
+            let action = engine.poll(&mut call.state, self.now, &mut edge.jitter);
+            let Some(action) = action else {
+                call.arm(edge, self.now, &mut self.queue);
+                wake_admitted(engine, &mut self.soon);
+                // Now the task waits, and its job with it.
+                self.lend_worker(root);
+                let (attempt, deadline) = sending?;
+                return self.send_copy(id, attempt, deadline);
+            };
+            if self.recorder.log.is_some() {
+                self.log_action(id, &action);
+            }
+            if let Some((attempt, deadline)) = sending.take() {
+                let arrives = self.send_copy(id, attempt, deadline);
+                self.soon.extend(arrives);
+            }
+            match action {
+                Action::Send {
+                    attempt, deadline, ..
+                } => sending = Some((attempt, deadline)),
+                Action::Choose(_) => self.choose_host(id),
+                Action::Abandon(attempt) => {
+                    self.recall_copy(id, attempt);
+                    let hedged = (self.tasks[id].call.as_ref()).is_some_and(|c| c.copies.is_some());
+                    self.abandon(id, hedged);
+                }
+                Action::Finish(verdict) => return self.end_hedged_call(id, &verdict),
+            }
+        }
+    }
+
+    fn send_copy(&mut self, id: TaskId, attempt: u32, deadline: Option<Time>) -> Option<Event> {
+        let call = self.tasks[id].call.as_mut().expect(CALLING);
+        call.counts_as_sent(attempt, &mut self.edges[call.edge as usize], self.now);
+        let from = call.sender();
+        let arrives = self.send(id, from, attempt, deadline);
+        self.note_copy(id, attempt);
+        arrives
+    }
+
+    fn end_hedged_call(&mut self, id: TaskId, verdict: &Verdict) -> Option<Event> {
+        let call = self.tasks[id].call.as_ref().expect(CALLING);
+        let (site, copies) = (call.site, call.copies);
+        let meter = &mut self.edges[call.edge as usize].meter;
+        // Its attempts were measured one by one.
+        meter.call_ended(self.now.since(call.began), None, verdict);
+        wake_admitted(&mut self.engines[call.engine as usize], &mut self.soon);
+        self.hedged.end(copies);
+        self.end_call(id, site, verdict)
+    }
+
+    /// An answer to one of the attempts of a hedged call.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn on_answer_to_copy(
+        &mut self,
+        job: TaskId,
+        id: TaskId,
+        attempt: u32,
+        reply: Reply,
+    ) -> Option<Event> {
+        self.recall_copy(id, attempt);
+        let call = self.tasks[id].call.as_mut().expect(CALLING);
+        if call.job == job {
+            call.job = Id::NONE;
+        }
+        let edge = &mut self.edges[call.edge as usize];
+        let said = Said::Answer { attempt, reply };
+        call.log(&mut self.recorder.log, self.now, edge, said);
+        if let Reply::Failed(failure) = reply {
+            edge.meter.attempt_failed(failure.kind, failure.phase);
+        }
+        edge.meter.attempt_ended(self.now.since(call.sent));
+        self.engines[call.engine as usize].on_reply(&mut call.state, self.now, attempt, reply);
+        Some(Event::Poll(id))
+    }
+
     /// The attempt that a call remembers goes among those that are under way.
     #[cold]
     pub(super) fn note_copy(&mut self, id: TaskId, attempt: u32) {

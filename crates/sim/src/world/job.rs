@@ -1,9 +1,8 @@
 //! Jobs: attempts as their service sees them, from the request's arrival to the answer.
 
-use seawall::{Failure, FailureKind, Reply, Time};
+use seawall::{FailureKind, Reply, Time};
 
 use super::service::{Admission, Disturbance};
-use super::site::Way;
 use super::{TaskId, World};
 use crate::event::Event;
 use crate::metrics::{Ended, JobEnd};
@@ -184,24 +183,21 @@ impl World {
             return self.probe_ended(id, end);
         }
         self.services[job.service as usize].ended(job, end);
+        if self.looked_at {
+            self.note_ended(id, end);
+        }
+    }
+
+    /// What else is to be done when a job has ended.
+    #[cold]
+    #[inline(never)]
+    fn note_ended(&mut self, id: TaskId, end: JobEnd) {
         if self.effects.is_some() {
             self.note_end(id, end);
         }
         if self.recorder.log.is_some() {
             self.log_job(id, end);
         }
-    }
-
-    /// Sends an attempt home that was never let in.
-    pub(super) fn refuse(&mut self, id: TaskId, failure: Failure) -> Option<Event> {
-        self.send_home(id, Reply::Failed(failure))
-    }
-
-    /// Sends an answer home to an attempt that was never let in.
-    pub(super) fn send_home(&mut self, id: TaskId, reply: Reply) -> Option<Event> {
-        let job = self.tasks[id].job_mut().expect(A_JOB);
-        job.state = JobState::Ended;
-        self.answer(id, reply)
     }
 
     /// Takes a job out of its service, and lets the next one have its worker. `useful`: somebody waited for
@@ -281,28 +277,38 @@ impl World {
         Some(Event::Resume(task))
     }
 
-    /// The `respond` step: a job answers before its program is over. Nothing happens when it has, or to an
-    /// iteration.
-    pub(super) fn respond(&mut self, id: TaskId, reply: Reply) {
-        let Some(job) = self.tasks[id].job() else {
-            return;
-        };
-        if !job.answered {
-            let reply = match self.effects {
-                Some(_) => self.say(id, reply, false),
-                None => reply,
-            };
-            let job = self.tasks[id].job_mut().expect(A_JOB);
-            self.services[job.service as usize].answered(self.now, job);
-            self.ended(id, JobEnd::of(reply));
-            let arrives = self.answer(id, reply);
-            self.soon.extend(arrives);
-        }
-    }
-
     /// A job's program is over. Its worker goes to the next before its caller can react to the answer.
     #[inline(always)]
     pub(super) fn end_job(&mut self, id: TaskId, reply: Reply) -> Option<Event> {
+        if self.looked_at {
+            return self.end_job_with_more(id, reply);
+        }
+        let job = self.tasks[id].job_mut().expect(A_JOB);
+        let (service, replica) = (job.service, job.replica);
+        let state = &mut self.services[service as usize];
+        if state.behaviour.is_some() {
+            return self.end_job_with_more(id, reply);
+        }
+        let wanted = state.leave(self.now, job, !job.orphan);
+        let mut arrives = false;
+        if !job.answered {
+            state.answered(self.now, job);
+            state.ended(job, JobEnd::of(reply));
+            let index = job.site;
+            let site = &self.sites[index as usize];
+            let home = job.answer(reply, site, &mut self.edges[site.edge as usize]);
+            arrives = self.go_home(id, index, home);
+        } else if !job.caller_waits {
+            // Answered earlier, and that answer is no longer under way.
+            self.tasks.remove(id);
+        }
+        self.worker_goes_on(id, service, replica, wanted, arrives)
+    }
+
+    /// The same where somebody looks at the job, or its service does more than to have workers.
+    #[cold]
+    #[inline(never)]
+    fn end_job_with_more(&mut self, id: TaskId, reply: Reply) -> Option<Event> {
         let reply = match self.effects {
             Some(_) => self.say(id, reply, true),
             None => reply,
@@ -312,52 +318,38 @@ impl World {
         let state = &mut self.services[service as usize];
         let wanted = state.leave(self.now, job, !job.orphan);
         let behaves = state.behaviour.is_some();
-        let mut arrives = None;
+        let mut arrives = false;
         if !job.answered {
             state.answered(self.now, job);
             self.ended(id, JobEnd::of(reply));
             arrives = self.answer(id, reply);
         } else if !job.caller_waits {
-            // Answered earlier, and that answer is no longer under way.
             self.tasks.remove(id);
         }
         if behaves {
             self.stops_working(id, service, replica);
         }
-        if wanted {
-            if let Some(arrives) = arrives {
-                self.soon.push_back(arrives);
-            }
-            return Some(Event::Dispatch { service, replica });
-        }
-        arrives
+        self.worker_goes_on(id, service, replica, wanted, arrives)
     }
 
-    /// Sends an answer home, if anybody waits for it and the link does not lose it.
-    #[inline]
-    fn answer(&mut self, id: TaskId, reply: Reply) -> Option<Event> {
-        let job = self.tasks[id].job_mut().expect(A_JOB);
-        job.answer = reply;
-        let (service, replica) = (job.service, job.replica);
-        if job.caller_waits
-            && replica != NOWHERE
-            && self.services[service as usize].behaviour.is_some()
-        {
-            self.observe(service, replica, Some(reply));
+    /// The worker of a job that is over goes to whoever waits for one, if it is `wanted`; the answer follows, if it
+    /// arrives in this instant.
+    #[inline(always)]
+    fn worker_goes_on(
+        &mut self,
+        id: TaskId,
+        service: u32,
+        replica: u32,
+        wanted: bool,
+        arrives: bool,
+    ) -> Option<Event> {
+        if !wanted {
+            return arrives.then_some(Event::Answer(id));
         }
-        let job = self.tasks[id].job().expect(A_JOB);
-        let (index, ended) = (job.site, job.state == JobState::Ended);
-        if job.caller_waits && !self.answer_is_lost(index) {
-            match self.sites[index as usize].way {
-                Way::Instant => return Some(Event::Answer(id)),
-                _ => self.travel(index, Event::Answer(id)),
-            }
-        } else if ended {
-            self.tasks.remove(id);
-        } else {
-            self.tasks[id].job_mut().expect(A_JOB).caller_waits = false;
+        if arrives {
+            self.soon.push_back(Event::Answer(id));
         }
-        None
+        Some(Event::Dispatch { service, replica })
     }
 
     /// Sets the workers of each replica, and puts new ones to use.

@@ -9,6 +9,8 @@
 //! handler is compiled into the loop once. Such a follow-up is part of its event; `soon` is for what must
 //! wait its turn.
 
+mod answer;
+mod attempt;
 mod audit;
 mod behaviour;
 mod call;
@@ -33,14 +35,14 @@ mod tests;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use seawall::{Reply, Span, Time};
+use seawall::{Span, Time};
 
 use crate::arena::{Arena, Id};
 use crate::event::{Event, Rare};
-use crate::law::Law;
 use crate::metrics::{Counts, EdgeCount, Ended, Log, Outcome, Recorder, WindowState};
-use crate::queue::{EventQueue, Lane, Rank};
+use crate::queue::{EventQueue, Rank};
 use crate::scenario::model::{Caller, Scenario};
+use crate::step::Instr;
 
 pub(crate) use behaviour::Tick;
 use client::ClientState;
@@ -50,7 +52,7 @@ use fallback::FallbackState;
 use hedge::Hedged;
 use service::ServiceState;
 use site::Site;
-use task::Task;
+use task::{Length, Task};
 
 pub use tape::{Draw, Tape};
 
@@ -82,19 +84,25 @@ pub struct World {
     tasks: Arena<Task>,
     /// What each `call` step needs to know.
     sites: Vec<Site>,
+    /// All programs: `scenario.code.instrs`, at hand.
+    program: Box<[Instr]>,
     /// One policy engine per edge and calling process, edge by edge.
     engines: Vec<seawall::Client>,
     edges: Vec<EdgeState>,
     hedged: Hedged,
     clients: Vec<ClientState>,
     services: Vec<ServiceState>,
-    /// Lanes of `scenario.code.laws` that are constant.
-    law_lanes: Vec<Option<Lane>>,
+    /// `scenario.code.laws`, at hand.
+    laws: Box<[Length]>,
     recorder: Recorder,
     /// What callers are not told, where there is anything.
     effects: Option<Box<EffectsState>>,
     /// What programs get where calls fail, where there is anything.
     fallbacks: Option<Box<FallbackState>>,
+    /// Whether calls and attempts are looked at by others than those concerned: effects, or a log.
+    looked_at: bool,
+    /// Whether there is more to the end of a call than that its task goes on: effects, or fallbacks.
+    concluded: bool,
     /// Which faults are active, by index.
     active: Vec<bool>,
     /// Iterations of clients that have begun and not ended.
@@ -114,14 +122,8 @@ impl World {
     #[must_use]
     pub fn new(scenario: Arc<Scenario>, seed: u64) -> World {
         let mut queue = EventQueue::new();
-        let law_lanes = scenario
-            .code
-            .laws
-            .iter()
-            .map(|law| match law {
-                Law::Constant(span) => Some(queue.lane(*span, Rank::Normal)),
-                _ => None,
-            })
+        let laws = (scenario.code.laws.iter())
+            .map(|law| Length::new(law, &mut queue))
             .collect();
         let (mut engines, mut edges) = (Vec::new(), Vec::new());
         for (index, edge) in scenario.edges.iter().enumerate() {
@@ -157,6 +159,7 @@ impl World {
             soon: VecDeque::new(),
             tasks: Arena::new(),
             sites,
+            program: scenario.code.instrs.clone().into_boxed_slice(),
             engines,
             edges,
             hedged: Hedged::default(),
@@ -170,8 +173,10 @@ impl World {
                 .iter()
                 .map(|s| ServiceState::new(s, seed))
                 .collect(),
-            law_lanes,
+            laws,
             recorder: Recorder::new(Counts::zero(&scenario)),
+            looked_at: effects.is_some(),
+            concluded: effects.is_some() || fallbacks.is_some(),
             effects,
             fallbacks,
             active: vec![false; scenario.faults.len()],
@@ -194,6 +199,7 @@ impl World {
     #[must_use]
     pub fn with_log(mut self) -> World {
         self.recorder.log = Some(Log::default());
+        self.looked_at = true;
         self
     }
 
@@ -303,11 +309,8 @@ impl World {
             let next = match event {
                 Event::Arrive { client, epoch } => self.on_arrive(client, epoch),
                 Event::Iterate { client, instance } => self.on_iterate(client, instance),
-                Event::Resume(task) => self.run_program(task),
                 Event::Worked(task) => self.on_worked(task),
-                Event::End(task) => self.end_program(task, Reply::Ok),
-                Event::Fail(task, kind) => self.end_program(task, Reply::Failed(kind.into())),
-                Event::Poll(task) => self.drive(task),
+                Event::Fail(kind, task) => self.fail_program(task, kind),
                 Event::Timer(task) => self.on_timer(task),
                 Event::Deliver(job) => self.on_deliver(job),
                 Event::Answer(job) => self.on_answer(job),
@@ -316,6 +319,16 @@ impl World {
                 Event::WaitedEnough(job) => self.on_waited_enough(job),
                 Event::Tick(tick) => self.on_tick(tick),
                 Event::Rare(rare) => self.handle_rare(rare),
+                Event::Poll(_) | Event::Resume(_) => Some(event),
+            };
+            // Nearly everything leads to these two, by one of the above or from one to the other.
+            let next = match next {
+                Some(Event::Poll(task)) => self.drive(task),
+                next => next,
+            };
+            let next = match next {
+                Some(Event::Resume(task)) => self.run_program(task),
+                next => next,
             };
             match next {
                 Some(next) => event = next,

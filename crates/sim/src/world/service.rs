@@ -246,6 +246,9 @@ impl ServiceState {
         if self.refusing {
             return Some(Disturbance::Fails(FailureKind::ConnectRefused.into()));
         }
+        if self.errors.is_empty() {
+            return self.scripted.then_some(Disturbance::Scripted);
+        }
         let fault = &mut self.fault;
         let hits = |errors: &&Errors| fault.bernoulli(errors.share);
         match self.errors.iter().find(hits) {

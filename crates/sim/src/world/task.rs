@@ -3,7 +3,7 @@
 //! An iteration of a client and a job at a service are one task each; `parallel` and `repeat` run their
 //! blocks in child tasks, which live until their parent goes on.
 
-use seawall::{Entropy, Reply};
+use seawall::{Entropy, FailureKind, Reply};
 
 use super::call::Call;
 use super::effects::Claimed;
@@ -11,7 +11,8 @@ use super::job::Job;
 use super::{TaskId, World};
 use crate::arena::Id;
 use crate::event::Event;
-use crate::queue::Rank;
+use crate::law::Law;
+use crate::queue::{EventQueue, Lane, Rank};
 use crate::step::{Instr, Pc};
 
 /// A program, or a block of one, while it runs.
@@ -32,6 +33,7 @@ pub(crate) struct Task {
 
 /// Whose program it is.
 #[derive(Clone, Copy, Debug)]
+#[repr(u8)] // a tag of its own is quicker to look at than one hidden in a job
 pub(super) enum What {
     /// One iteration of a client's instance.
     Iteration { client: u32, instance: u32 },
@@ -39,6 +41,26 @@ pub(super) enum What {
     Job(Job),
     /// A block of the program of `root`, begun by `parent`.
     Block { root: TaskId, parent: TaskId },
+}
+
+/// How long a step of a program takes.
+#[derive(Clone, Debug)]
+pub(super) struct Length {
+    law: Law,
+    /// Where it is always the same.
+    lane: Option<Lane>,
+}
+
+impl Length {
+    pub(super) fn new(law: &Law, queue: &mut EventQueue<Event>) -> Length {
+        Length {
+            law: law.clone(),
+            lane: match law {
+                Law::Constant(span) => Some(queue.lane(*span, Rank::Normal)),
+                _ => None,
+            },
+        }
+    }
 }
 
 const NO_BODY: u32 = u32::MAX;
@@ -65,6 +87,16 @@ impl Task {
         match self.what {
             What::Block { root, .. } => root,
             What::Iteration { .. } | What::Job(_) => id,
+        }
+    }
+
+    /// The job whose program it may be part of; `id` is its own.
+    #[inline]
+    pub(super) fn job_behind(&self, id: TaskId) -> Option<TaskId> {
+        match self.what {
+            What::Iteration { .. } => None,
+            What::Job(_) => Some(id),
+            What::Block { root, .. } => Some(root),
         }
     }
 
@@ -101,28 +133,18 @@ impl World {
     pub(super) fn run_program(&mut self, mut id: TaskId) -> Option<Event> {
         loop {
             let task = self.tasks.get_mut(id)?;
-            let instr = *self.scenario.code.instrs.get(task.pc as usize)?;
+            let instr = *self.program.get(task.pc as usize)?;
+            let root = task.root(id);
             task.pc += 1;
             match instr {
-                Instr::Work(law) => {
-                    let root = task.root(id);
-                    return self.work(id, root, law);
-                }
-                Instr::Delay(law) => {
-                    let root = task.root(id);
-                    return self.delay(id, root, law);
-                }
-                Instr::Call(site) => {
-                    let root = task.root(id);
-                    return self.begin_call(id, root, site);
-                }
+                Instr::Work(law) => return self.work(id, root, law),
+                Instr::Delay(law) => return self.delay(id, root, law),
+                Instr::Call(site) => return self.begin_call(id, root, site),
                 Instr::Respond(reply) => {
-                    let root = task.root(id);
                     let reply = self.scenario.code.replies[reply as usize];
                     self.respond(root, reply);
                 }
                 Instr::Effect(effect) => {
-                    let root = task.root(id);
                     if let Some(reply) = self.commit(root, effect) {
                         return self.end_program(id, reply);
                     }
@@ -137,25 +159,25 @@ impl World {
                 },
                 Instr::Jump(to) | Instr::Otherwise(to) => task.pc = to.0,
                 Instr::Choose { first, count } => {
-                    let root = task.root(id);
                     let to = self.choose_arm(root, first, count);
                     self.tasks[id].pc = to.0;
                 }
                 Instr::Repeat { times, body } => {
                     task.left = times;
                     task.body = body.0;
-                    let root = task.root(id);
                     id = self.spawn(id, root, body);
                 }
                 Instr::Parallel { first, count } => {
                     task.left = count;
                     task.body = NO_BODY;
-                    let root = task.root(id);
                     return self.fork(id, root, first, count);
                 }
                 Instr::End => match task.what {
-                    What::Iteration { .. } | What::Job(_) => {
-                        return self.end_program(id, Reply::Ok);
+                    What::Job(_) => return self.end_job(id, Reply::Ok),
+                    What::Iteration { client, instance } => {
+                        self.tasks.remove(id);
+                        self.end_iteration(client, instance, true);
+                        return None;
                     }
                     What::Block { parent, root } => match self.end_block(id, parent) {
                         Some(next) => id = next,
@@ -184,11 +206,11 @@ impl World {
     }
 
     fn spawn(&mut self, parent: TaskId, root: TaskId, entry: Pc) -> TaskId {
-        let child = Task {
-            sibling: self.tasks[parent].child,
+        let sibling = self.tasks[parent].child;
+        let id = self.tasks.insert(|| Task {
+            sibling,
             ..Task::new(What::Block { root, parent }, entry)
-        };
-        let id = self.tasks.insert(child);
+        });
         self.tasks[parent].child = id;
         id
     }
@@ -211,21 +233,39 @@ impl World {
         }
     }
 
-    /// The program that a task is part of is over, well or not.
-    #[inline(always)]
-    pub(super) fn end_program(&mut self, id: TaskId, reply: Reply) -> Option<Event> {
+    /// A call failed, and the program that the task is part of with it.
+    pub(super) fn fail_program(&mut self, id: TaskId, kind: FailureKind) -> Option<Event> {
         self.stop_program(id);
         match self.tasks[id].what {
-            What::Job(_) => self.end_job(id, reply),
+            What::Job(_) => self.end_job(id, Reply::Failed(kind.into())),
             What::Iteration { client, instance } => {
                 self.tasks.remove(id);
-                self.end_iteration(client, instance, reply == Reply::Ok);
+                self.end_iteration(client, instance, false);
                 None
             }
-            What::Block { root, .. } => match reply {
-                Reply::Ok => Some(Event::End(root)),
-                Reply::Failed(failure) => Some(Event::Fail(root, failure.kind)),
-            },
+            What::Block { root, .. } => Some(Event::Fail(kind, root)),
+        }
+    }
+
+    /// The program that a task is part of says this before its end, and is over.
+    #[cold]
+    #[inline(never)]
+    fn end_program(&mut self, id: TaskId, reply: Reply) -> Option<Event> {
+        if let (What::Iteration { .. } | What::Block { .. }, Reply::Failed(failure)) =
+            (&self.tasks[id].what, reply)
+        {
+            return self.fail_program(id, failure.kind);
+        }
+        let root = self.tasks[id].root(id);
+        self.stop_program(root);
+        match self.tasks[root].what {
+            What::Job(_) => self.end_job(root, reply),
+            What::Iteration { client, instance } => {
+                self.tasks.remove(root);
+                self.end_iteration(client, instance, true);
+                None
+            }
+            What::Block { .. } => unreachable!("a block is no root"),
         }
     }
 
@@ -283,15 +323,17 @@ impl World {
             return None;
         }
         job.working += 1;
-        let span = self.scenario.code.laws[law as usize].sample(&mut service.work);
         if service.behaviour.is_some() {
+            let span = self.laws[law as usize].law.sample(&mut service.work);
             self.begin_work(id, root, span);
             return None;
         }
         let event = Event::Worked(id);
-        match self.law_lanes[law as usize] {
+        let law = &self.laws[law as usize];
+        match law.lane {
             Some(lane) if service.slow == 1.0 => self.queue.push_lane(lane, self.now, event),
             _ => {
+                let span = law.law.sample(&mut service.work);
                 let span = match service.slow {
                     1.0 => span,
                     slow => span.times(slow),
@@ -308,11 +350,14 @@ impl World {
             What::Iteration { client, .. } => &mut self.clients[*client as usize].delay,
             What::Block { .. } => unreachable!("a block is no root"),
         };
-        let span = self.scenario.code.laws[law as usize].sample(stream);
         let event = Event::Resume(id);
-        match self.law_lanes[law as usize] {
+        let law = &self.laws[law as usize];
+        match law.lane {
             Some(lane) => self.queue.push_lane(lane, self.now, event),
-            None => self.queue.push(self.now.after(span), Rank::Normal, event),
+            None => {
+                let at = self.now.after(law.law.sample(stream));
+                self.queue.push(at, Rank::Normal, event);
+            }
         }
         self.lend_worker(root);
         None

@@ -68,7 +68,7 @@ impl World {
         let entry = service_of.operations[probe.operation as usize].entry;
         let mut job = Job::sent(Id::NONE, 1, u32::MAX, service, None, now);
         (job.probe, job.caller_waits, job.replica) = (true, false, replica);
-        let id = self.tasks.insert(Task::new(What::Job(job), entry));
+        let id = self.tasks.insert(|| Task::new(What::Job(job), entry));
         it.asked(kind).pending = Some(id);
         state.meter.count.probes += 1;
         let late = Tick::new(Plan::Late(kind), service, replica);

@@ -100,7 +100,7 @@ impl Intents {
         parent: IntentId,
     ) -> IntentId {
         let done = self.spare.pop().unwrap_or_default();
-        self.all.insert(Intent {
+        self.all.insert(|| Intent {
             name,
             tenant,
             service,
