@@ -3,6 +3,7 @@
 //! They are identities, not statistics: a broken one is a bug in the kernel, whatever the scenario.
 
 use super::World;
+use super::edge::Counted;
 use crate::metrics::ServiceCount;
 
 impl World {
@@ -51,7 +52,7 @@ impl World {
         }
         for (edge, state) in self.scenario.edges.iter().zip(&self.edges) {
             let count = &state.meter.count;
-            let (sent, failed) = state.of_engines(&self.engines);
+            let Counted { sent, failed, .. } = state.of_engines(&self.engines);
             let seen = count.attempt_failed.iter().sum::<u64>();
             if (sent, failed) != (count.attempts, seen) || count.hedges > count.retries {
                 broken.push(format!(

@@ -24,6 +24,33 @@ pub(super) struct EdgeState {
     /// Whether its policy hedges.
     pub(super) hedges: bool,
     pub(super) meter: EdgeMeter,
+    /// Of engines that died with their process.
+    forgotten: Counted,
+}
+
+/// What engines count.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counted {
+    /// Attempts sent.
+    pub(super) sent: u64,
+    /// Attempts that failed.
+    pub(super) failed: u64,
+    openings: u64,
+    refusals_retried: u64,
+    hedges: u64,
+    beyond_cap: u64,
+}
+
+impl Counted {
+    fn add(&mut self, engine: &seawall::Client) {
+        let stats = engine.stats();
+        self.sent += stats.attempts;
+        self.failed += stats.attempt_failed.iter().sum::<u64>();
+        self.openings += engine.breaker_openings();
+        self.refusals_retried += stats.refusals_retried;
+        self.hedges += stats.hedges;
+        self.beyond_cap += stats.beyond_cap;
+    }
 }
 
 impl EdgeState {
@@ -60,39 +87,32 @@ impl EdgeState {
             timers: [timer(spec.attempt_timeout), timer(spec.deadline.limit)],
             hedges: spec.hedge.is_some(),
             meter: EdgeMeter::new(),
+            forgotten: Counted::default(),
         }
     }
 
     /// Brings what its engines count up to now.
     pub(super) fn settle(&mut self, engines: &[seawall::Client]) {
-        let first = self.first_engine as usize;
+        let all = self.of_engines(engines);
         let count = &mut self.meter.count;
-        (
-            count.openings,
-            count.refusals_retried,
-            count.hedges,
-            count.beyond_cap,
-        ) = (0, 0, 0, 0);
-        for engine in &engines[first..first + self.engines as usize] {
-            let stats = engine.stats();
-            count.openings += engine.breaker_openings();
-            count.refusals_retried += stats.refusals_retried;
-            count.hedges += stats.hedges;
-            count.beyond_cap += stats.beyond_cap;
-        }
+        count.openings = all.openings;
+        count.refusals_retried = all.refusals_retried;
+        count.hedges = all.hedges;
+        count.beyond_cap = all.beyond_cap;
     }
 
-    /// Attempts that its engines sent, and that failed.
-    pub(super) fn of_engines(&self, engines: &[seawall::Client]) -> (u64, u64) {
+    /// What its engines counted, those included that are no more.
+    pub(super) fn of_engines(&self, engines: &[seawall::Client]) -> Counted {
         let first = self.first_engine as usize;
-        let engines = engines[first..first + self.engines as usize].iter();
-        engines.fold((0, 0), |(sent, failed), engine| {
-            let stats = engine.stats();
-            (
-                sent + stats.attempts,
-                failed + stats.attempt_failed.iter().sum::<u64>(),
-            )
-        })
+        let mut all = self.forgotten;
+        let engines = &engines[first..first + self.engines as usize];
+        engines.iter().for_each(|engine| all.add(engine));
+        all
+    }
+
+    /// An engine is about to be replaced.
+    pub(super) fn forget(&mut self, engine: &seawall::Client) {
+        self.forgotten.add(engine);
     }
 
     /// Has the engine of a task's call woken.
