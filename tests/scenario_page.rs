@@ -4,6 +4,7 @@
 mod page;
 mod places;
 mod table;
+mod ways;
 mod world;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -66,31 +67,87 @@ struct Case<'p> {
 
 #[test]
 fn every_key_of_the_language_changes_what_comes_out() {
-    let (page, schema) = (Page::read(PAGE), schema());
+    let page = Page::read(PAGE);
+    // That each key of the schema has a row is looked at above.
+    let rows: usize = page.tables.iter().map(|table| table.rows.len()).sum();
+    assert!(rows > 500, "{rows} rows");
+    let wrong = complaints(&page);
+    assert!(
+        wrong.is_empty(),
+        "{} rows:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn a_row_that_shows_nothing_is_found_out() {
+    let page = |row: &str| {
+        let base = "version: 1
+run: { duration: 10s, seed: 7 }
+clients: { web: { arrivals: { poisson: 10/s }, calls: [ api ] } }
+services: { api: { work: 1ms } }";
+        Page::of(&format!(
+            "```yaml small.yaml\n{base}\n```\n<!-- Run -->\n{row}\n<!-- end of Run -->"
+        ))
+    };
+    for (row, problem) in [
+        ("| `seed` | | | | `run.seed=8` |", None),
+        (
+            "| `window` | | | | `run={ duration: 10s, window: 2s }` |",
+            None,
+        ),
+        (
+            "| `seed` | | | | `run.seed=7` |",
+            Some("nothing comes out otherwise"),
+        ),
+        // The seed changes much, the length of a window is what it is anyway.
+        (
+            "| `window` | | | | `run={ duration: 10s, seed: 8, window: 1s }` |",
+            Some("nothing comes out otherwise"),
+        ),
+        (
+            "| `window` | | | | `run.seed=8` |",
+            Some("does not write this key"),
+        ),
+        ("| `window` | | | | |", Some("there is no snippet")),
+        (
+            "| `window` | | | | `run.window=0s` |",
+            Some("it does not load"),
+        ),
+        (
+            "| `window` | | | | `run.seed=-1` `run.window=2s` |",
+            Some("does not load"),
+        ),
+        (
+            "| `window` | | | | `run.window=2s` (is refused) |",
+            Some("nothing comes out otherwise"),
+        ),
+    ] {
+        let found = complaints(&page(row));
+        match problem {
+            None => assert!(found.is_empty(), "{row}: {found:?}"),
+            Some(problem) => assert!(
+                found.len() == 1 && found[0].contains(problem),
+                "{row}: {found:?}"
+            ),
+        }
+    }
+}
+
+/// What is wrong with the rows of a page.
+fn complaints(page: &Page) -> Vec<String> {
+    let schema = schema();
     let (mut cases, mut wrong) = (Vec::new(), Vec::new());
     for table in &page.tables {
         for row in &table.rows {
-            match case(&page, &schema, table, row) {
+            match case(page, &schema, table, row) {
                 Ok(case) => cases.push(case),
                 Err(problem) => wrong.push(at(row, &problem)),
             }
         }
     }
-    // Only keys can be in a snippet; whether there is a row for each of them is looked at above.
-    assert!(cases.len() + wrong.len() > 500, "{} snippets", cases.len());
-
-    let ran = |case: &&Case<'_>| case.row.shown == Shown::ByRunning;
-    let worlds = cases
-        .iter()
-        .filter(ran)
-        .flat_map(|case| [&case.with, &case.without]);
-    let worlds: Vec<&World> = worlds.collect::<BTreeSet<_>>().into_iter().collect();
-    let run = |world: &&World| {
-        catch_unwind(|| world.run(&page.files)).unwrap_or(Err("it ends in a panic".into()))
-    };
-    let outputs = replicate::on_threads(replicate::threads(None), &worlds, run);
-    let outputs: BTreeMap<&World, Result<String, String>> =
-        worlds.into_iter().zip(outputs.expect("threads")).collect();
+    let outputs = outputs(page, &cases);
     for case in &cases {
         let changed = match case.row.shown {
             Shown::ByRunning => match (&outputs[&case.with], &outputs[&case.without]) {
@@ -110,12 +167,19 @@ fn every_key_of_the_language_changes_what_comes_out() {
             Err(problem) => wrong.push(at(case.row, &problem)),
         }
     }
-    assert!(
-        wrong.is_empty(),
-        "{} rows:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    wrong
+}
+
+/// What comes out of every world that is run, each once.
+fn outputs<'c>(page: &Page, cases: &'c [Case<'_>]) -> BTreeMap<&'c World, Result<String, String>> {
+    let ran = |case: &&Case<'_>| case.row.shown == Shown::ByRunning;
+    let worlds = (cases.iter().filter(ran)).flat_map(|case| [&case.with, &case.without]);
+    let worlds: Vec<&World> = worlds.collect::<BTreeSet<_>>().into_iter().collect();
+    let run = |world: &&World| {
+        catch_unwind(|| world.run(&page.files)).unwrap_or(Err("it ends in a panic".into()))
+    };
+    let outputs = replicate::on_threads(replicate::threads(None), &worlds, run);
+    worlds.into_iter().zip(outputs.expect("threads")).collect()
 }
 
 fn at(row: &Row, problem: &str) -> String {
@@ -160,7 +224,7 @@ fn case<'p>(
         .first()
         .ok_or("the last part of the snippet does not write this key")?;
     let with = World::yaml(base, &overrides);
-    let mut candidates = vec![World::yaml(base, given), World::yaml(base, &[])];
+    let mut candidates = vec![World::yaml(base, given)];
     if way.len() > target.len() {
         // The key is one of several that are written at once: without it alone, unless it is needed.
         take(&mut tree, way);

@@ -64,7 +64,10 @@ impl Shown {
 impl Page {
     pub(super) fn read(path: &str) -> Page {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
-        let text = fs::read_to_string(path).expect("the page is there");
+        Page::of(&fs::read_to_string(path).expect("the page is there"))
+    }
+
+    pub(super) fn of(text: &str) -> Page {
         let mut page = Page {
             bases: Vec::new(),
             files: BTreeMap::new(),

@@ -5,8 +5,12 @@ use std::fmt::Write as _;
 use serde_json::Value as Json;
 
 use super::page::Table;
+use super::ways;
 
-/// Heading, meaning, words and keys of a definition.
+/// So many places of a definition are named.
+const PLACES: usize = 4;
+
+/// Heading, meaning, places, words and keys of a definition.
 pub(super) fn of(schema: &Json, table: &Table) -> String {
     let name = &table.definition;
     let definition = &schema["$defs"][name];
@@ -18,6 +22,14 @@ pub(super) fn of(schema: &Json, table: &Table) -> String {
     let mut words = Vec::new();
     let mut keys = Vec::new();
     gather(definition, &mut words, &mut keys);
+    let ways = ways::of(schema).remove(name).unwrap_or_default();
+    // Lengths of time stand everywhere.
+    if !ways.is_empty() && (!keys.is_empty() || ways.len() <= PLACES) {
+        let named = ways.iter().take(PLACES).map(|way| format!("`{way}`"));
+        let more = (ways.len() > PLACES).then(|| "…".to_string());
+        let places: Vec<String> = named.chain(more).collect();
+        writeln!(text, "\nStands at {}.", places.join(", ")).expect("writing");
+    }
     if !words.is_empty() {
         text.push('\n');
     }
@@ -36,13 +48,14 @@ pub(super) fn of(schema: &Json, table: &Table) -> String {
         return text;
     }
     text += "\n| key | value | default | meaning | try |\n|---|---|---|---|---|\n";
-    for (key, below) in keys {
+    for (key, below, needed) in keys {
         let row = table.rows.iter().find(|row| row.key == key);
         let snippet = row.map_or(String::new(), |row| {
             let parts: Vec<String> = row.snippet.iter().map(|part| format!("`{part}`")).collect();
             parts.join(" ") + row.shown.words()
         });
         let default = match below.get("default") {
+            None if needed => "needed".into(),
             None => String::new(),
             Some(Json::String(word)) => format!("`{word}`"),
             Some(other) => format!("`{other}`"),
@@ -61,19 +74,21 @@ fn said(schema: &Json) -> &str {
     schema["description"].as_str().unwrap_or_default()
 }
 
-/// Words and keys of a definition, in all its forms, each once.
+/// Words and keys of a definition, in all its forms, each once; of keys, whether they are needed there.
 fn gather<'s>(
     schema: &'s Json,
     words: &mut Vec<(&'s str, &'s str)>,
-    keys: &mut Vec<(&'s str, &'s Json)>,
+    keys: &mut Vec<(&'s str, &'s Json, bool)>,
 ) {
     if let Some(word) = schema["const"].as_str() {
         words.push((word, said(schema)));
     }
     for (key, below) in schema["properties"].as_object().into_iter().flatten() {
         // The schema's own key is not read.
-        if key != "$schema" && !keys.iter().any(|(known, _)| known == key) {
-            keys.push((key, below));
+        if key != "$schema" && !keys.iter().any(|(known, ..)| known == key) {
+            let needed = schema["required"].as_array().into_iter().flatten();
+            let needed = needed.into_iter().any(|one| one == key.as_str());
+            keys.push((key, below, needed));
         }
     }
     for form in schema["anyOf"].as_array().into_iter().flatten() {
