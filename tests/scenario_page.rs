@@ -38,7 +38,14 @@ fn the_tables_say_what_the_schema_says() {
         .keys()
         .filter(|name| !written.contains(name.as_str()))
         .collect();
-    assert!(missing.is_empty(), "{PAGE} has no table for {missing:?}");
+    assert!(
+        missing.is_empty(),
+        "{PAGE} has no table for {missing:?}: write `<!-- NAME -->` and `<!-- end of NAME -->` where it belongs"
+    );
+    let ways = ways::of(&schema);
+    let reached = |name: &&String| ways.contains_key(*name) || *name == "Scenario";
+    let lost: Vec<_> = definitions.keys().filter(|name| !reached(name)).collect();
+    assert!(lost.is_empty(), "no key holds {lost:?}");
     let tables = page
         .tables
         .iter()
@@ -52,8 +59,9 @@ fn every_scenario_of_the_page_runs() {
     assert!(page.bases.len() > 5, "{} scenarios", page.bases.len());
     for base in &page.bases {
         let world = World::yaml(&base.text, &[]);
-        if let Err(problems) = world.run(&page.files) {
-            panic!("{}: {problems}", base.name);
+        match world.run(&page.files) {
+            Ok(output) => assert!(!output.contains("\"kept\": false"), "{output}"),
+            Err(problems) => panic!("{}: {problems}", base.name),
         }
     }
 }
@@ -150,16 +158,16 @@ fn complaints(page: &Page) -> Vec<String> {
     let outputs = outputs(page, &cases);
     for case in &cases {
         let changed = match case.row.shown {
-            Shown::ByRunning => match (&outputs[&case.with], &outputs[&case.without]) {
+            Shown::InFiles => match (&outputs[&case.with], &outputs[&case.without]) {
                 (Ok(with), Ok(without)) => Ok(with != without),
                 (Err(problems), _) => Err(format!("it does not load: {problems}")),
                 (_, Err(problems)) => Err(format!("the rest does not load: {problems}")),
             },
-            Shown::ByLedger => {
+            Shown::InLedger => {
                 Ok(case.with.ledger(&page.files) != case.without.ledger(&page.files))
             }
-            Shown::ByChecking => Ok(checked(&case.with) != checked(&case.without)),
-            Shown::ByRefusing => Ok(case.with.load(&page.files).is_err()),
+            Shown::InCheck => Ok(checked(&case.with) != checked(&case.without)),
+            Shown::Refused => Ok(case.with.load(&page.files).is_err()),
         };
         match changed {
             Ok(true) => {}
@@ -172,7 +180,7 @@ fn complaints(page: &Page) -> Vec<String> {
 
 /// What comes out of every world that is run, each once.
 fn outputs<'c>(page: &Page, cases: &'c [Case<'_>]) -> BTreeMap<&'c World, Result<String, String>> {
-    let ran = |case: &&Case<'_>| case.row.shown == Shown::ByRunning;
+    let ran = |case: &&Case<'_>| case.row.shown == Shown::InFiles;
     let worlds = (cases.iter().filter(ran)).flat_map(|case| [&case.with, &case.without]);
     let worlds: Vec<&World> = worlds.collect::<BTreeSet<_>>().into_iter().collect();
     let run = |world: &&World| {
@@ -205,7 +213,7 @@ fn case<'p>(
         .map(|text| Override::parse(text))
         .collect();
     let overrides = overrides?;
-    let (last, given) = overrides.split_last().ok_or("there is no snippet")?;
+    let last = overrides.last().ok_or("there is no snippet")?;
     let mut tree = world::tree(base)?;
     for one in &overrides {
         put(&mut tree, &one.path, world::tree(&one.value)?)?;
@@ -224,7 +232,11 @@ fn case<'p>(
         .first()
         .ok_or("the last part of the snippet does not write this key")?;
     let with = World::yaml(base, &overrides);
-    let mut candidates = vec![World::yaml(base, given)];
+    // Keys that make sense together only are refused alone: as much of the ground as there can be without this one.
+    let grounds = (0..overrides.len())
+        .rev()
+        .map(|parts| World::yaml(base, &overrides[..parts]));
+    let mut candidates: Vec<World> = grounds.collect();
     if way.len() > target.len() {
         // The key is one of several that are written at once: without it alone, unless it is needed.
         take(&mut tree, way);

@@ -40,23 +40,23 @@ pub(super) struct Row {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shown {
     /// In what a run writes.
-    ByRunning,
+    InFiles,
     /// In the ledger of a run that keeps one.
-    ByLedger,
+    InLedger,
     /// In what `retrystorm check` prints: the key is a word for people.
-    ByChecking,
+    InCheck,
     /// The scenario is refused: the key says whether it can be read.
-    ByRefusing,
+    Refused,
 }
 
 impl Shown {
     /// Words that follow the snippet.
     pub(super) fn words(self) -> &'static str {
         match self {
-            Shown::ByRunning => "",
-            Shown::ByLedger => " (the ledger shows it)",
-            Shown::ByChecking => " (`check` prints it)",
-            Shown::ByRefusing => " (is refused)",
+            Shown::InFiles => "",
+            Shown::InLedger => " (the ledger shows it)",
+            Shown::InCheck => " (`check` prints it)",
+            Shown::Refused => " (is refused)",
         }
     }
 }
@@ -124,11 +124,11 @@ fn row(line: &str, number: usize) -> Option<Row> {
         .rsplit("|")
         .next()?
         .trim();
-    let all = [Shown::ByLedger, Shown::ByChecking, Shown::ByRefusing];
+    let all = [Shown::InLedger, Shown::InCheck, Shown::Refused];
     let shown = all
         .into_iter()
         .find(|shown| last.ends_with(shown.words().trim()));
-    let shown = shown.unwrap_or(Shown::ByRunning);
+    let shown = shown.unwrap_or(Shown::InFiles);
     let snippet = last.strip_suffix(shown.words().trim()).unwrap_or(last);
     Some(Row {
         key: key.into(),

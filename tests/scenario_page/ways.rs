@@ -11,6 +11,8 @@ pub(super) fn of(schema: &Json) -> BTreeMap<String, Vec<String>> {
     while let Some((name, above)) = open.pop_front() {
         let mut held = Vec::new();
         keys(&schema["$defs"][name], &above, &mut held);
+        // Most of what clients and services have in common is written below services.
+        held.sort_by_key(|(_, path)| !path.starts_with("services"));
         for (below, path) in held {
             let paths = found.entry(below.clone()).or_default();
             if paths.is_empty() {
@@ -28,6 +30,9 @@ pub(super) fn of(schema: &Json) -> BTreeMap<String, Vec<String>> {
 fn keys(schema: &Json, above: &str, held: &mut Vec<(String, String)>) {
     for (key, below) in schema["properties"].as_object().into_iter().flatten() {
         inside(below, &format!("{above}{key}"), held);
+    }
+    if schema["items"].is_object() {
+        inside(&schema["items"], &format!("{above}0"), held);
     }
     for form in schema["anyOf"].as_array().into_iter().flatten() {
         keys(form, above, held);
