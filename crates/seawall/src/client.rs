@@ -228,6 +228,12 @@ impl Client {
         self.kill_switch = on;
     }
 
+    /// Whether retries are switched off.
+    #[must_use]
+    pub fn kill_switch(&self) -> bool {
+        self.kill_switch
+    }
+
     /// What the breaker does with a call at `now`; `None` without a breaker. Where the policy tells keys apart, the
     /// one that all keys beyond the cap share; see [`Client::breakers`].
     #[must_use]

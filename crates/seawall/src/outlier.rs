@@ -373,6 +373,12 @@ impl OutlierDetector {
         self.success_rate_threshold
     }
 
+    /// Whether [`OutlierDetector::local_origin`] keeps counts of its own.
+    #[must_use]
+    pub fn splits_local_origin(&self) -> bool {
+        self.spec.split_local_origin
+    }
+
     /// The time between sweeps.
     #[must_use]
     pub fn interval(&self) -> Span {
