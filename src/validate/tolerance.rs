@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn a_noisy_value_does_not_pass_however_near() {
-        let verdict = STAT.judge(&found(10.0, 1.0, None), 10.0, 0.0, None);
+        let verdict = STAT.judge(&found(10.0, 1.0), 10.0, 0.0, None);
         assert!(matches!(verdict, Verdict::Imprecise { .. }), "{verdict:?}");
     }
 
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn a_value_without_spread_must_be_right() {
         assert_eq!(
-            STAT.judge(&found(10.0, 0.0, None), 10.0, 0.0, None),
+            STAT.judge(&found(10.0, 0.0), 10.0, 0.0, None),
             Verdict::Passed
         );
         assert_eq!(
