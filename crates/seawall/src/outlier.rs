@@ -373,16 +373,10 @@ impl OutlierDetector {
         self.success_rate_threshold
     }
 
-    /// Whether [`OutlierDetector::local_origin`] keeps counts of its own.
+    /// What it was made from.
     #[must_use]
-    pub fn splits_local_origin(&self) -> bool {
-        self.spec.split_local_origin
-    }
-
-    /// The time between sweeps.
-    #[must_use]
-    pub fn interval(&self) -> Span {
-        self.spec.interval
+    pub fn spec(&self) -> &Outlier {
+        &self.spec
     }
 
     fn has_served(&self, host: usize, now: Time) -> bool {

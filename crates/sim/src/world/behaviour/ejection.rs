@@ -41,7 +41,7 @@ fn answered(
     now: Time,
     luck: &mut impl Entropy,
 ) {
-    if detector.splits_local_origin() {
+    if detector.spec().split_local_origin {
         detector.local_origin(host, LocalOrigin::Success, now, luck);
     }
     detector.response(host, code, now, luck);
@@ -59,7 +59,7 @@ impl World {
             return;
         };
         detector.sweep(now, &mut behaviour.luck);
-        let next = now.after(OutlierDetector::interval(detector));
+        let next = now.after(detector.spec().interval);
         let tick = Tick::new(Plan::Sweep, service, 0);
         self.queue.push(next, Rank::Normal, Event::Tick(tick));
         self.rotate(service);
