@@ -207,6 +207,18 @@ fn check_shows_what_a_scenario_comes_down_to() {
 }
 
 #[test]
+fn check_shows_what_a_scenario_says_of_itself() {
+    let folder = Folder::with_small();
+    let set = "--set title=Small --set description=Told-by-hand.";
+    let ran = folder.run(&format!("check small.yaml {set}")).ended(0);
+    assert!(
+        ran.stdout.contains("small.yaml: Small\n  Told-by-hand.\n"),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
 fn schema_and_completions_go_to_standard_output() {
     let folder = Folder::new();
     let schema = folder.run("schema").ended(0).stdout;

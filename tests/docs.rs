@@ -26,7 +26,7 @@ fn the_page_on_output_is_complete() {
 }
 
 /// Holds the tables of a page against what they should be.
-pub(crate) fn is_up_to_date(page: &str, tables: Vec<(&'static str, String)>) {
+pub(crate) fn is_up_to_date(page: &str, tables: Vec<(&str, String)>) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
     let old = fs::read_to_string(&path).expect("the page is there");
     let mut new = old.clone();

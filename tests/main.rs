@@ -11,6 +11,7 @@ mod incidents;
 mod labs;
 mod pages;
 mod program;
+mod scenario_page;
 mod sweep;
 mod theory;
 mod tidy;

@@ -14,8 +14,12 @@ use crate::error::{Error, exit};
 use crate::input::Input;
 use crate::number;
 use crate::report::style::Style;
+use crate::report::table::wrapped;
 use crate::shipped::Folder;
 use crate::wording;
+
+/// No line of prose is longer.
+const COLUMNS: usize = 100;
 
 pub(super) fn check(check: &Check, talk: Talk) -> Result<u8, Error> {
     allowed(&check.allowed)?;
@@ -99,6 +103,11 @@ fn effective(shown: &str, scenario: &Scenario, settings: &[Settings], style: Sty
         style.good("✓"),
         style.bold(&format!("{shown}: {title}"))
     );
+    for paragraph in scenario.description.lines() {
+        for line in wrapped(paragraph, COLUMNS - 2) {
+            let _ = writeln!(out, "  {line}");
+        }
+    }
     let _ = writeln!(out, "  {}\n", style.dim(&view.run()));
     view.tree(&mut out);
     view.policies(&mut out);

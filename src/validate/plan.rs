@@ -27,6 +27,8 @@ pub struct Experiment {
     pub text: Option<String>,
     /// How often it is run.
     pub replications: u32,
+    /// Metrics that are shares of independent trials, and how many of these each run has.
+    pub trials: Vec<(&'static str, f64)>,
     run: Box<dyn Fn(u64) -> Values + Send + Sync>,
 }
 
@@ -81,6 +83,7 @@ impl Experiment {
             variant: String::new(),
             text: None,
             replications,
+            trials: Vec::new(),
             run: Box::new(run),
         }
     }
@@ -90,6 +93,25 @@ impl Experiment {
     pub fn named(mut self, variant: impl Into<String>) -> Experiment {
         self.variant = variant.into();
         self
+    }
+
+    /// Where some metrics are shares of `each` independent trials per run: what such a share says when it is none or all of
+    /// them is known exactly.
+    #[must_use]
+    pub fn shares_of(mut self, metrics: &[&'static str], each: f64) -> Experiment {
+        self.trials = metrics.iter().map(|metric| (*metric, each)).collect();
+        self
+    }
+
+    /// Trials of all runs together for a metric, by its full name.
+    #[must_use]
+    pub fn trials_of(&self, metric: &str) -> Option<f64> {
+        let base = match self.variant.as_str() {
+            "" => metric,
+            variant => metric.strip_suffix(variant)?.strip_suffix('_')?,
+        };
+        let (_, each) = self.trials.iter().find(|(name, _)| *name == base)?;
+        Some(each * f64::from(self.replications))
     }
 
     /// With a scenario to show.

@@ -77,7 +77,8 @@ pub fn run(case: &Case, seed: u64) -> Option<Finding> {
         };
         let found = execute(&plan, &off, seed)?;
         for name in &off {
-            let compared = compare(case, name, found.get(name));
+            let trials = plan.experiments.iter().find_map(|e| e.trials_of(name));
+            let compared = compare(case, name, found.get(name), trials);
             by_name.insert(name.clone(), compared);
         }
         off = again(case, &by_name);
@@ -169,11 +170,14 @@ fn execute(plan: &Plan, names: &[String], seed: u64) -> Option<IndexMap<String, 
     )
 }
 
-fn compare(case: &Case, name: &str, found: Option<&Estimate>) -> Compared {
+fn compare(case: &Case, name: &str, found: Option<&Estimate>, trials: Option<f64>) -> Compared {
     let metric = &case.metrics[name];
     let found = found.cloned().unwrap_or_default();
     let verdict = match metric.expected() {
-        Some(expected) => metric.tol.judge(&found, expected, metric.reference_error),
+        Some(expected) => {
+            let reference_error = metric.reference_error;
+            metric.tol.judge(&found, expected, reference_error, trials)
+        }
         None => Verdict::Failed,
     };
     Compared {

@@ -55,6 +55,11 @@ fn deadline(spec: &Spec) -> String {
         words.push("not sent along".into());
     }
     words.push(match spec.attempt_timeout {
+        Some(timeout) if spec.attempt_timeout_jitter != Jitter::None => format!(
+            "attempt timeout {}, {}",
+            span(timeout),
+            jitter_words(spec.attempt_timeout_jitter)
+        ),
         Some(timeout) => format!("attempt timeout {}", span(timeout)),
         None => "no attempt timeout".into(),
     });
@@ -139,6 +144,7 @@ fn jitter_words(jitter: Jitter) -> String {
         Jitter::Equal => "equal jitter".into(),
         Jitter::Decorrelated => "decorrelated jitter".into(),
         Jitter::Proportional { ratio } => format!("jitter ±{}", number::share(ratio)),
+        Jitter::Exponential => "spread as an exponential".into(),
     }
 }
 
@@ -163,6 +169,10 @@ fn budget(budget: &Budget) -> Option<String> {
             event(*of),
             span(*window),
             number::rate(*floor_per_sec)
+        ),
+        Budget::FailureShare { max } => format!(
+            "no retries above {} failed attempts per call, per process",
+            number::share(*max)
         ),
         other => format!("retry budget as in {}, per process", dialect(other)),
     })

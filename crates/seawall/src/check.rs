@@ -32,6 +32,7 @@ pub(crate) fn problems(spec: &Spec) -> Vec<SpecError> {
     if let Some(timeout) = spec.attempt_timeout {
         found.span_above_zero("attempt_timeout", timeout);
     }
+    attempt_timeout_jitter(spec, &mut found);
     retry(&spec.retry, &mut found);
     budget(&spec.budget, &mut found);
     if let Some(spec) = &spec.breaker {
@@ -128,6 +129,9 @@ fn scopes(spec: &Spec, found: &mut Found) {
 
 fn retry(retry: &Retry, found: &mut Found) {
     found.at_least_one("retry.max_attempts", retry.max_attempts);
+    if !(retry.persistence > 0.0 && retry.persistence <= 1.0) {
+        found.expected("retry.persistence", "above 0, at most 1", retry.persistence);
+    }
     match &retry.backoff {
         Backoff::None => {}
         Backoff::Fixed { jitter: spread, .. } => {
@@ -169,6 +173,30 @@ fn retry(retry: &Retry, found: &mut Found) {
     }
 }
 
+fn attempt_timeout_jitter(spec: &Spec, found: &mut Found) {
+    const FIELD: &str = "attempt_timeout_jitter";
+    match spec.attempt_timeout_jitter {
+        Jitter::None => return,
+        Jitter::Decorrelated => {
+            found.add(FIELD, "decorrelated is for waits that follow each other")
+        }
+        Jitter::Proportional { ratio } => found.within(FIELD, ratio, 0.0, 1.0),
+        Jitter::Full | Jitter::Equal | Jitter::Exponential => {}
+    }
+    if spec.attempt_timeout.is_none() {
+        found.add(FIELD, "needs an attempt_timeout, which it spreads");
+    }
+    if spec.order.is_some() {
+        found.add(FIELD, "goes with the usual order only: leave order out");
+    }
+    if spec.hedge.is_some() {
+        found.add(
+            FIELD,
+            "does not go with hedge, whose attempts have one timeout",
+        );
+    }
+}
+
 fn jitter(jitter: Jitter, found: &mut Found) {
     if let Jitter::Proportional { ratio } = jitter {
         found.within("retry.backoff.jitter.ratio", ratio, 0.0, 1.0);
@@ -193,6 +221,11 @@ fn budget(budget: &Budget, found: &mut Found) {
             found.within("budget.ratio", ratio, 0.0, 1000.0);
             found.window("budget.window", window);
             found.within("budget.floor_per_sec", floor_per_sec, 0.0, 1e9);
+        }
+        Budget::FailureShare { max } => {
+            if !(max > 0.0 && max <= 1000.0) {
+                found.expected("budget.max", "above 0, at most 1000", max);
+            }
         }
         Budget::AwsQuota(ref budget) => budget.check(found),
         Budget::Envoy(ref budget) => budget.check(found),

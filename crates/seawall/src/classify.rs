@@ -53,6 +53,10 @@ pub(crate) fn retry_wait(
     if kill_switch {
         return Err(Stopped::KillSwitch);
     }
+    // Who always persists draws nothing.
+    if retry.persistence < 1.0 && entropy.unit() >= retry.persistence {
+        return Err(Stopped::AttemptsUsed);
+    }
     let asked = asked.filter(|_| retry.retry_after.honour);
     let hint = Hint {
         throttled: kind == FailureKind::Overloaded,

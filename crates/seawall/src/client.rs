@@ -2,6 +2,7 @@
 
 use crate::action::{Action, Stopped, Verdict};
 use crate::backoff::Progress;
+use crate::backoff::jitter::spread;
 use crate::breaker::BreakerState;
 use crate::breaker::Circuit;
 use crate::call::{Asked, Call, State};
@@ -14,6 +15,7 @@ use crate::policy::Policy;
 use crate::race::Races;
 use crate::rate_limit::Then;
 use crate::request::{CallKey, Request};
+use crate::spec::{Jitter, Spec};
 use crate::stats::Stats;
 use crate::time::{Span, Time};
 
@@ -96,7 +98,7 @@ impl Client {
         // Here only what every call does that goes well; the rest is kept out of the driver's loop.
         match call.state {
             State::New if self.guards.none() => Some(match self.unwanted(call, now) {
-                None => self.send(call, now, 0),
+                None => self.send(call, now, 0, entropy),
                 Some(stopped) => self.stop(call, now, stopped),
             }),
             State::Sent { .. }
@@ -224,6 +226,12 @@ impl Client {
     /// backoff when it is on give up when their wait is over.
     pub fn set_kill_switch(&mut self, on: bool) {
         self.kill_switch = on;
+    }
+
+    /// Whether retries are switched off.
+    #[must_use]
+    pub fn kill_switch(&self) -> bool {
+        self.kill_switch
     }
 
     /// What the breaker does with a call at `now`; `None` without a breaker. Where the policy tells keys apart, the
@@ -373,7 +381,7 @@ impl Client {
                     Ok(()) => {
                         let first = call.attempts == 0;
                         let in_flight = self.guards.attempt_sent(call, now, first, entropy);
-                        let action = self.send(call, now, in_flight);
+                        let action = self.send(call, now, in_flight, entropy);
                         if call.hedges {
                             self.begin_race(call, now);
                         }
@@ -445,7 +453,13 @@ impl Client {
 
     /// Sends the next attempt; so many are in flight with it.
     #[inline(always)]
-    fn send(&mut self, call: &mut Call, now: Time, in_flight: u32) -> Action {
+    fn send(
+        &mut self,
+        call: &mut Call,
+        now: Time,
+        in_flight: u32,
+        entropy: &mut impl Entropy,
+    ) -> Action {
         let first = call.attempts == 0;
         call.attempts = call.attempts.saturating_add(1);
         self.stats.attempts += 1;
@@ -453,6 +467,9 @@ impl Client {
         let spec = self.policy.spec();
         let left = remaining(call.deadline, now);
         let mut configured = spec.attempt_timeout;
+        if spec.attempt_timeout_jitter != Jitter::None {
+            configured = configured.map(|cap| spread_timeout(cap, spec, entropy));
+        }
         if self.guards.plan.times_waits {
             configured = configured.map(|span| span.minus(now.since(call.tried)));
         }
@@ -500,6 +517,12 @@ impl Client {
         self.guards.given_up(call, now, stopped);
         call.end(Some(stopped), abandon);
     }
+}
+
+/// At least a nanosecond: an attempt that ends before it begins is none.
+#[cold]
+fn spread_timeout(cap: Span, spec: &Spec, entropy: &mut impl Entropy) -> Span {
+    spread(cap, spec.attempt_timeout_jitter, entropy).max(Span(1))
 }
 
 #[inline]

@@ -373,10 +373,10 @@ impl OutlierDetector {
         self.success_rate_threshold
     }
 
-    /// The time between sweeps.
+    /// What it was made from.
     #[must_use]
-    pub fn interval(&self) -> Span {
-        self.spec.interval
+    pub fn spec(&self) -> &Outlier {
+        &self.spec
     }
 
     fn has_served(&self, host: usize, now: Time) -> bool {

@@ -7,6 +7,7 @@ use crate::breaker;
 use crate::budget;
 use crate::failure::{FailureKind, FailureSet};
 use crate::order::{Order, RefusalSet};
+use crate::retry_after::RetryAfter;
 use crate::spec::{Backoff, Breaker, BreakerRule, Budget, Bulkhead, Deadline, Retry, Spec};
 use crate::time::Span;
 
@@ -124,6 +125,13 @@ impl Preset {
     }
 }
 
+/// The library does not look at a Retry-After.
+const UNHEARD: RetryAfter = RetryAfter {
+    honour: false,
+    max: Span::MAX,
+    spread: Span::ZERO,
+};
+
 fn grpc() -> Spec {
     Spec {
         retry: Retry {
@@ -216,6 +224,7 @@ fn resilience4j() -> Spec {
             on: all_but(&[]),
             // `CallNotPermittedException` and the others are exceptions, and by default all are retried.
             refusals: RefusalSet::ALL,
+            retry_after: UNHEARD,
             ..Retry::default()
         },
         breaker: Some(Breaker {
@@ -247,6 +256,7 @@ fn polly() -> Spec {
             backoff: Backoff::Polly(backoff::Polly::default()),
             on: all_but(&[K::Cancelled]),
             refusals: RefusalSet::ALL,
+            retry_after: UNHEARD,
             ..Retry::default()
         },
         breaker: Some(Breaker {
@@ -303,6 +313,7 @@ fn finagle() -> Spec {
             // A fifth of the budget's reserve of 100, which one request may use at most.
             max_attempts: 21,
             on: kinds(&[&[K::Dns, K::ConnectRefused, K::ConnectTimeout, K::Unavailable]]),
+            retry_after: UNHEARD,
             ..Retry::default()
         },
         budget: Budget::Finagle(budget::Finagle::default()),
@@ -317,6 +328,7 @@ fn linkerd() -> Spec {
         retry: Retry {
             max_attempts: u32::MAX,
             on: kinds(&[SERVER]),
+            retry_after: UNHEARD,
             ..Retry::default()
         },
         budget: Budget::TowerTps(budget::TowerTps::default()),

@@ -25,6 +25,8 @@ pub struct Spec {
     /// The longest one attempt may take, above 0; `None` leaves it to the deadline. The effective timeout
     /// is `min(attempt_timeout, remaining - retry.reserve)`.
     pub attempt_timeout: Option<Span>,
+    /// How the attempt timeout of each attempt is spread; not decorrelated. `attempt_timeout` is the cap.
+    pub attempt_timeout_jitter: Jitter,
     /// When, how often and how soon to try again.
     pub retry: Retry,
     /// Copies that do not wait for the attempts before them to end; takes the place of retries. Only what is
@@ -98,6 +100,9 @@ pub struct Retry {
     pub reserve: Span,
     /// A retry is not begun with less time than this left after its wait.
     pub min_attempt: Span,
+    /// Probability that a caller who may try again does so, above 0, at most 1; otherwise the call ends as if all its attempts
+    /// were used. People persist so; in queueing theory it is the persistence function of a retrial queue.
+    pub persistence: f64,
     /// What to do about a wait the server asks for.
     pub retry_after: RetryAfter,
     /// What this side refuses inside retry and is tried again, as if an attempt had failed: it waits out a backoff,
@@ -124,6 +129,7 @@ impl Default for Retry {
             ]),
             reserve: Span::ZERO,
             min_attempt: Span::ZERO,
+            persistence: 1.0,
             retry_after: RetryAfter::default(),
             refusals: RefusalSet::NONE,
         }
@@ -189,6 +195,8 @@ pub enum Jitter {
         /// 0 to 1.
         ratio: f64,
     },
+    /// Drawn from an exponential with the cap as its mean: memoryless, and without a bound.
+    Exponential,
 }
 
 /// What bounds retries over all calls of one process.
@@ -218,6 +226,11 @@ pub enum Budget {
         window: Span,
         /// Retries per second that are always allowed.
         floor_per_sec: f64,
+    },
+    /// No retry while more attempts failed than `max` times the calls begun, both since the start of the process.
+    FailureShare {
+        /// Above 0, at most 1000.
+        max: f64,
     },
     /// The retry quota of the AWS SDKs.
     AwsQuota(budget::AwsQuota),

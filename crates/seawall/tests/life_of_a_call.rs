@@ -579,3 +579,57 @@ fn a_permit_is_held_during_backoff_or_not_as_configured() {
 fn a_call_is_small() {
     assert!(size_of::<Call>() <= 128, "{}", size_of::<Call>());
 }
+
+/// What a call of two attempts does whose first fails, with all draws `draw`.
+fn after_a_failure(spec: &Spec, draw: f64) -> Vec<Action> {
+    let mut client = client(spec);
+    let mut call = client.begin(ms(0), request(1));
+    let mut drawn = Draw(draw);
+    while client.poll(&mut call, ms(0), &mut drawn).is_some() {}
+    client.on_reply(&mut call, ms(1), 1, failed(FailureKind::Unavailable));
+    std::iter::from_fn(|| client.poll(&mut call, ms(1), &mut drawn)).collect()
+}
+
+#[test]
+fn who_does_not_persist_gives_up_as_if_all_attempts_were_used() {
+    let mut spec = Spec::default();
+    spec.retry.max_attempts = 2;
+    spec.retry.persistence = 0.8;
+    assert_eq!(after_a_failure(&spec, 0.75), sends(2, None, None));
+    let given_up = vec![finish(
+        1,
+        Some(Stopped::AttemptsUsed),
+        Some(FailureKind::Unavailable),
+    )];
+    assert_eq!(after_a_failure(&spec, 0.85), given_up);
+    spec.retry.persistence = 0.0;
+    assert!(spec.check().is_err(), "retries that never come");
+}
+
+#[test]
+fn each_attempt_has_a_timeout_of_its_own_when_it_is_spread() {
+    let mut spec = Spec {
+        attempt_timeout: Some(Span::millis(100)),
+        attempt_timeout_jitter: Jitter::Full,
+        ..Spec::default()
+    };
+    let first = |spec: &Spec, draw: f64| {
+        let mut client = client(spec);
+        let mut call = client.begin(ms(0), request(1));
+        let action = client.poll(&mut call, ms(0), &mut Draw(draw));
+        (action, call.timer())
+    };
+    let sent = |timeout_ms| sends(1, Some(timeout_ms), None).pop();
+    assert_eq!(first(&spec, 0.25), (sent(25), Some(ms(25))));
+    assert_eq!(first(&spec, 0.5), (sent(50), Some(ms(50))));
+    assert_eq!(first(&spec, 0.0).1, Some(Time(1)), "never at once");
+    // The deadline still bounds it.
+    spec.deadline.limit = Some(Span::millis(30));
+    assert_eq!(first(&spec, 0.5).1, Some(ms(30)));
+    spec.deadline.limit = None;
+    spec.attempt_timeout_jitter = Jitter::Decorrelated;
+    assert!(spec.check().is_err());
+    spec.attempt_timeout_jitter = Jitter::Full;
+    spec.attempt_timeout = None;
+    assert!(spec.check().is_err(), "nothing to spread");
+}

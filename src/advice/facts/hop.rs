@@ -167,8 +167,11 @@ pub(super) fn sustained_attempts(scenario: &Scenario, calls: &Rates, index: usiz
             earned(budget.deposits, f64::from(budget.retry_percent))
                 + floor(f64::from(budget.min_per_sec))
         }
-        // They count attempts in flight, or throttle while everything fails.
-        Budget::Envoy(_) | Budget::Grpc(_) | Budget::SreAdaptive(_) => 0.0,
+        // They count attempts in flight, or throttle while everything fails, or stop retries at last.
+        Budget::FailureShare { .. }
+        | Budget::Envoy(_)
+        | Budget::Grpc(_)
+        | Budget::SreAdaptive(_) => 0.0,
     };
     attempts.min(1.0 + retries)
 }

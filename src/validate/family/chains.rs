@@ -21,7 +21,7 @@ pub(super) fn budget(case: &Case, scale: f64) -> Vec<Experiment> {
         case.number("/client/budget/deposit"),
         case.number("/client/budget/capacity"),
     );
-    let replications = size.replications;
+    let (replications, customers) = (size.replications, size.customers);
     let one = |failure: f64| {
         let text = Text {
             title: format!("{}: {}, failing with {failure}", case.id, case.title),
@@ -52,6 +52,7 @@ pub(super) fn budget(case: &Case, scale: f64) -> Vec<Experiment> {
             ]
         })
         .named(format!("p{failure}"))
+        .shares_of(&["p_success", "p_denied"], customers)
     };
     case.numbers("/leaf/failure_prob")
         .into_iter()

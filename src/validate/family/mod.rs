@@ -1,13 +1,20 @@
 //! How the cases of each family become scenarios and what is read off them.
 
 mod chains;
+mod contended;
 mod coverage;
 mod deadline;
+mod deterministic;
 mod hedge;
 mod layers;
 mod library;
+mod metastable;
+mod orbit;
+mod overload;
+mod published;
 mod station;
 mod transient;
+mod zombie;
 
 use super::case::Case;
 use super::plan::Plan;
@@ -17,14 +24,22 @@ use super::plan::Plan;
 /// # Errors
 /// The feature that is missing.
 pub fn plan(case: &Case, scale: f64) -> Result<Plan, String> {
-    let backoff = case.model["client"]["backoff"].as_array();
-    if backoff.is_some_and(|laws| laws.iter().any(|law| law["type"] == "exp")) {
-        return Err("a backoff drawn from an exponential cannot be written yet".into());
-    }
     let experiments = match case.family.as_str() {
+        "retrial" if case.model["client"]["orbit_policy"] == "constant" => {
+            orbit::experiments(case, scale)
+        }
         "mm1" | "mmc" | "mg1" | "mdc" | "gim1" | "closed" | "network" | "product-form-retry"
-        | "loss" | "limited-retry" | "retrial" | "impatience" | "discipline" | "priority"
-        | "zombie" => station::experiments(case, scale)?,
+        | "loss" | "limited-retry" | "retrial" | "impatience" | "discipline" | "priority" => {
+            station::experiments(case, scale)?
+        }
+        "zombie" => zombie::experiments(case, scale)?,
+        "metastable" => metastable::experiments(case)?,
+        "deterministic" => deterministic::experiments(case)?,
+        "overload" => overload::retried(case),
+        "throttle" => overload::throttled(case),
+        "published-retry-policy" => published::retry_policies(case),
+        "published-collapse" => published::collapse(case, scale),
+        "published-backoff" => contended::experiments(case, scale),
         "deadline" => deadline::experiments(case, scale),
         "transient" => transient::experiments(case, scale),
         "layers" => layers::experiments(case, scale),

@@ -93,7 +93,7 @@ pub(super) fn world(case: &Case, scale: f64) -> Result<Text, String> {
 }
 
 /// Title and lengths: so many customers at the rate at which they come.
-fn sized(case: &Case, scale: f64) -> Text {
+pub(super) fn sized(case: &Case, scale: f64) -> Text {
     let rate = arrival_rate(case);
     let size = case.size(scale);
     let duration = (size.customers + size.warmup) / rate;
@@ -206,11 +206,32 @@ fn policy(client: &Json) -> Option<String> {
         })
         .collect();
     let laws = client["backoff"].as_array().map_or(&[][..], Vec::as_slice);
+    let persistence = match client["persistence"].as_f64() {
+        Some(persistence) if persistence < 1.0 => format!(", persistence: {persistence}"),
+        _ => String::new(),
+    };
     Some(format!(
-        "{{ retry: {{ max_attempts: {attempts}, backoff: {}, on: [ {} ] }} }}",
+        "{{ {}retry: {{ max_attempts: {attempts}, backoff: {}, on: [ {} ]{persistence} }} }}",
+        timeout(client),
         backoff(laws),
         kinds.join(", ")
     ))
+}
+
+/// The deadline of each attempt, if it has one.
+fn timeout(client: &Json) -> String {
+    let law = &client["deadline_dist"];
+    match (law["type"].as_str(), client["deadline"].as_f64()) {
+        (Some("exp"), _) => {
+            let mean = 1.0 / law["rate"].as_f64().unwrap_or(1.0);
+            format!(
+                "attempt_timeout: {}, attempt_timeout_jitter: exponential, ",
+                span(mean)
+            )
+        }
+        (_, Some(deadline)) => format!("attempt_timeout: {}, ", span(deadline)),
+        _ => String::new(),
+    }
 }
 
 /// Waits before the first, second, … retry, as a cap that stays or grows and a jitter.
@@ -233,6 +254,7 @@ pub(super) fn backoff(laws: &[Json]) -> String {
 fn cap_and_jitter(law: &Json) -> (f64, &'static str) {
     let number = |key: &str| law[key].as_f64().unwrap_or(0.0);
     match law["type"].as_str() {
+        Some("exp") => (1.0 / number("rate"), "exponential"),
         Some("uniform") if number("a") == 0.0 => (number("b"), "full"),
         Some("uniform") => (number("b"), "equal"),
         _ => (number("value"), "none"),

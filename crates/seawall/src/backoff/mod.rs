@@ -10,7 +10,7 @@ mod finagle;
 mod fixed;
 mod google_api_core;
 mod grpc;
-mod jitter;
+pub(crate) mod jitter;
 mod polly_v8;
 mod resilience4j;
 

@@ -6,6 +6,7 @@
 
 mod aws_quota;
 mod envoy;
+mod failure_share;
 mod finagle;
 mod grpc_a6;
 mod ratio;
@@ -27,6 +28,7 @@ use crate::failure::FailureKind;
 use crate::spec::{Budget, BudgetEvent};
 use crate::time::Time;
 
+use failure_share::FailureShare;
 use ratio::Ratio;
 use windowed::Windowed;
 
@@ -89,6 +91,8 @@ pub enum Account {
     Ratio(Ratio),
     /// A sliding window.
     Windowed(Windowed),
+    /// A bound on the share of failures.
+    FailureShare(FailureShare),
     /// The retry quota of the AWS SDKs.
     AwsQuota(AwsQuotaAccount),
     /// Envoy's bound on concurrent retries.
@@ -116,6 +120,7 @@ impl Account {
                 window,
                 floor_per_sec,
             } => Account::Windowed(Windowed::new(of, ratio, window, floor_per_sec, now)),
+            Budget::FailureShare { max } => Account::FailureShare(FailureShare::new(max)),
             Budget::AwsQuota(ref spec) => Account::AwsQuota(AwsQuotaAccount::new(spec, now)),
             Budget::Envoy(ref spec) => Account::Envoy(Box::new(EnvoyAccount::new(spec, now))),
             Budget::Finagle(ref spec) => Account::Finagle(Box::new(FinagleAccount::new(spec, now))),
@@ -146,6 +151,7 @@ impl Account {
             Account::Unlimited => {}
             Account::Ratio(account) => account.record(event),
             Account::Windowed(account) => account.record(now, event),
+            Account::FailureShare(account) => account.record(event),
             Account::AwsQuota(account) => {
                 // After retries it is the last grant that goes back.
                 if event == (Event::CallSucceeded { retried: false }) {
@@ -197,6 +203,7 @@ impl Account {
             Account::Unlimited | Account::SreAdaptive(_) => true,
             Account::Ratio(account) => account.withdraw(),
             Account::Windowed(account) => account.withdraw(now),
+            Account::FailureShare(account) => account.holds(),
             Account::AwsQuota(account) => return account.acquire(now, need.kind.into()).map(Grant),
             Account::Envoy(account) => account.withdraw(now, need.pending),
             Account::Finagle(account) => account.withdraw(now),
@@ -231,6 +238,7 @@ impl Account {
             Account::Unlimited | Account::SreAdaptive(_) => f64::INFINITY,
             Account::Ratio(account) => account.balance(),
             Account::Windowed(account) => account.balance(now),
+            Account::FailureShare(account) => account.balance(),
             Account::AwsQuota(account) => account.balance(),
             Account::Envoy(account) => {
                 account.limit(now, 0).saturating_sub(account.retries()) as f64

@@ -1,6 +1,6 @@
 //! What is counted about answers and where they come from.
 
-use super::outcome::{Counted, counters};
+use super::counted::{Counted, counters};
 
 counters! {
     /// Counted for the calls of one edge that have a fallback.

@@ -1,6 +1,6 @@
 //! What is counted about effects and idempotency keys.
 
-use super::outcome::{Counted, counters};
+use super::counted::{Counted, counters};
 
 counters! {
     /// Counted for one effect.

@@ -1,6 +1,7 @@
 //! Measuring: what is counted, and in which window.
 
 mod answer;
+mod counted;
 mod effect;
 mod ledger;
 mod level;

@@ -4,6 +4,7 @@ use hdrhistogram::Histogram;
 use seawall::{FailureKind, Phase, Stopped, Time};
 
 use super::answer::AnswerCount;
+use super::counted::{Counted, counters};
 use super::effect::{EffectCount, KeyCount};
 use super::ledger::Entry;
 use super::log::Log;
@@ -15,64 +16,6 @@ pub const PHASES: usize = Phase::ALL.len();
 pub const KINDS: usize = FailureKind::ALL.len();
 /// Number of stop reasons.
 pub const STOPS: usize = Stopped::COUNT;
-
-macro_rules! counters {
-    ($(#[$doc:meta])* $name:ident { $($(#[$fdoc:meta])* $field:ident: $ty:ty,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Debug, Default, PartialEq)]
-        pub struct $name { $($(#[$fdoc])* pub $field: $ty,)* }
-
-        impl $name {
-            /// What was counted since `earlier`, field by field.
-            #[must_use]
-            pub fn since(&self, earlier: &Self) -> Self {
-                Self { $($field: Counted::since(&self.$field, &earlier.$field),)* }
-            }
-
-            /// Adds `other`, field by field.
-            pub fn add(&mut self, other: &Self) {
-                $(Counted::add(&mut self.$field, &other.$field);)*
-            }
-        }
-    };
-}
-
-pub(super) use counters;
-
-/// A number, or an array of numbers, that only grows during a run.
-pub(super) trait Counted {
-    fn since(&self, earlier: &Self) -> Self;
-    fn add(&mut self, other: &Self);
-}
-
-impl Counted for u64 {
-    fn since(&self, earlier: &Self) -> Self {
-        self - earlier
-    }
-    fn add(&mut self, other: &Self) {
-        *self += other;
-    }
-}
-
-impl Counted for u128 {
-    fn since(&self, earlier: &Self) -> Self {
-        self - earlier
-    }
-    fn add(&mut self, other: &Self) {
-        *self += other;
-    }
-}
-
-impl<const N: usize> Counted for [u64; N] {
-    fn since(&self, earlier: &Self) -> Self {
-        std::array::from_fn(|i| self[i] - earlier[i])
-    }
-    fn add(&mut self, other: &Self) {
-        for (mine, theirs) in self.iter_mut().zip(other) {
-            *mine += theirs;
-        }
-    }
-}
 
 counters! {
     /// Counted for one edge: a caller, a service and the policy between them.

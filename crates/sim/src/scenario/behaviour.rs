@@ -59,6 +59,8 @@ pub struct Usl {
     pub alpha: f64,
     /// Coherency: what each pair of jobs costs. At least 0.
     pub beta: f64,
+    /// Whether a job keeps the slowdown that it found when it began.
+    pub frozen: bool,
 }
 
 impl Usl {

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use seawall::{Action, CallKey, Operation, Reply, Request, Time, Verdict, Wait};
+use seawall::{Action, CallKey, Operation, Reply, Request, Time, Verdict};
 
 use super::edge::EdgeState;
 use super::job::{Job, JobState};
@@ -13,7 +13,7 @@ use super::task::What;
 use super::{TaskId, World};
 use crate::arena::Id;
 use crate::event::Event;
-use crate::metrics::{CallLink, CallRecord, Exchange, Log, Said};
+use crate::metrics::Said;
 use crate::queue::EventQueue;
 use crate::scenario::model::failure_of_failed_call;
 
@@ -57,28 +57,6 @@ impl Call {
             site: self.site,
             tenant: self.tenant,
             host: self.host,
-        }
-    }
-
-    /// Writes down what passes between it and its engine, if anybody asked.
-    #[inline(always)]
-    pub(super) fn log(&self, log: &mut Option<Log>, now: Time, edge: &EdgeState, said: Said) {
-        if let Some(log) = log {
-            log.exchanges.push(Exchange {
-                at: now,
-                edge: self.edge,
-                process: self.engine - edge.first_engine,
-                call: Some(self.state.key()),
-                said,
-            });
-        }
-    }
-
-    /// Writes down that it waited for a permit and asks whether it has it, if anybody asked.
-    #[inline(always)]
-    pub(super) fn log_look(&self, log: &mut Option<Log>, now: Time, edge: &EdgeState) {
-        if log.is_some() && self.state.waits_for() == Some(Wait::Permit) {
-            self.log(log, now, edge, Said::Look);
         }
     }
 
@@ -128,18 +106,6 @@ impl Call {
     /// Its request must not be sent again.
     pub(super) fn forbid_retries(&mut self) {
         self.state.forbid_retries();
-    }
-
-    pub(super) fn record(&self, first_engine: u32, now: Time, verdict: &Verdict) -> CallRecord {
-        CallRecord {
-            edge: self.edge,
-            process: self.engine - first_engine,
-            began: self.began,
-            ended: now,
-            attempts: verdict.attempts,
-            stopped: verdict.stopped,
-            last: verdict.last,
-        }
     }
 }
 
@@ -211,33 +177,6 @@ impl World {
         self.act(id, from, job, &action)
     }
 
-    /// What else is to be done when a call has begun.
-    #[cold]
-    #[inline(never)]
-    fn note_begin(&mut self, id: TaskId, root: TaskId, engine: u32, request: &Request) {
-        let call = self.tasks[id].call.as_ref().expect(CALLING);
-        let (edge, site) = (&self.edges[call.edge as usize], call.site);
-        let begin = Said::Begin {
-            deadline: request.deadline,
-            operation: request.operation,
-        };
-        call.log(&mut self.recorder.log, self.now, edge, begin);
-        // Where it was made.
-        let within = self.tasks[root].job().map(|_| root.bits());
-        let breaker = self.engines[engine as usize].breaker_state(self.now);
-        if let Some(log) = &mut self.recorder.log {
-            log.calls_made.push(CallLink {
-                exchange: log.exchanges.len() - 1,
-                site,
-                within,
-                breaker,
-            });
-        }
-        if self.effects.is_some() {
-            self.intend(id, root, site, engine);
-        }
-    }
-
     /// Does what the engine of a task's call asks for next.
     #[inline(always)]
     pub(super) fn drive(&mut self, id: TaskId) -> Option<Event> {
@@ -296,21 +235,6 @@ impl World {
         }
         let (attempt, deadline) = sending?;
         self.send(id, from, attempt, deadline)
-    }
-
-    /// Writes down what the engine of a task's call asked for.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn log_action(&mut self, id: TaskId, action: &Action) {
-        let call = self.tasks[id].call.as_ref().expect(CALLING);
-        let edge = &self.edges[call.edge as usize];
-        call.log(&mut self.recorder.log, self.now, edge, Said::Do(*action));
-        if let Action::Finish(verdict) = action
-            && let Some(log) = &mut self.recorder.log
-        {
-            let record = call.record(edge.first_engine, self.now, verdict);
-            log.calls.push(record);
-        }
     }
 
     /// Drives a call that was cancelled, whose task goes nowhere afterwards. Apart, so that the driver of all others

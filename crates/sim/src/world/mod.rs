@@ -12,6 +12,7 @@
 mod answer;
 mod attempt;
 mod audit;
+mod balance;
 mod behaviour;
 mod call;
 mod client;
@@ -23,6 +24,7 @@ mod fault;
 mod hedge;
 mod job;
 mod limit;
+mod measure;
 mod record;
 mod replica;
 mod service;
@@ -39,7 +41,7 @@ use seawall::{Span, Time};
 
 use crate::arena::{Arena, Id};
 use crate::event::{Event, Rare};
-use crate::metrics::{Counts, EdgeCount, Ended, Log, Outcome, Recorder, WindowState};
+use crate::metrics::{Counts, Ended, Log, Outcome, Recorder};
 use crate::queue::{EventQueue, Rank};
 use crate::scenario::model::{Caller, Scenario};
 use crate::step::Instr;
@@ -374,106 +376,5 @@ impl World {
             Rare::ArrivalsEnd => self.stop_arrivals(),
         }
         None
-    }
-
-    /// Brings every time integral up to now.
-    fn settle(&mut self) {
-        for service in &mut self.services {
-            service.settle(self.now);
-        }
-        for edge in &mut self.edges {
-            edge.settle(&self.engines);
-        }
-    }
-
-    /// Everything counted so far.
-    fn counts(&mut self) -> Counts {
-        self.settle();
-        let effects = self.effects.as_deref();
-        let (effects, keys) = effects.map(EffectsState::counts).unwrap_or_default();
-        let answers = self.fallbacks.as_ref().map(|state| state.count.clone());
-        let answers = answers.unwrap_or_default();
-        Counts {
-            clients: self.clients.iter().map(|c| c.count.clone()).collect(),
-            services: self
-                .services
-                .iter()
-                .map(|s| s.meter.count.clone())
-                .collect(),
-            edges: self.edges.iter().map(|e| e.meter.count.clone()).collect(),
-            effects,
-            keys,
-            answers,
-        }
-    }
-
-    fn end_warmup(&mut self) {
-        let counts = self.counts();
-        self.recorder.begin_measuring(self.now, counts);
-        for edge in &mut self.edges {
-            edge.meter.forget_latency();
-        }
-        for service in &mut self.services {
-            service.meter.forget_sojourn();
-        }
-    }
-
-    fn close_window(&mut self) {
-        let counts = self.counts();
-        self.record_window(counts);
-        self.limit_memory();
-        let next = self.now.after(self.scenario.run.window);
-        if next < Time::ZERO.after(self.scenario.run.duration) {
-            self.queue
-                .push(next, Rank::First, Event::Rare(Rare::WindowCloses));
-        }
-    }
-
-    fn stop_arrivals(&mut self) {
-        self.open = false;
-        let counts = self.counts();
-        self.recorder.end_measuring(self.now, counts.clone());
-        self.record_window(counts);
-    }
-
-    fn record_window(&mut self, counts: Counts) {
-        let state = WindowState {
-            latency: self
-                .edges
-                .iter_mut()
-                .map(|e| e.meter.close_window())
-                .collect(),
-            edges: self.edge_gauges(),
-            services: self.services.iter_mut().map(ServiceState::gauge).collect(),
-        };
-        self.recorder.close_window(self.now, counts, state);
-    }
-
-    fn outcome(mut self, ended: Ended) -> Outcome {
-        let ledger = self.take_ledger();
-        let counts = self.counts();
-        let (totals, drained) = self.recorder.totals(&counts);
-        let recorder = self.recorder;
-        Outcome {
-            seed: self.seed,
-            ended,
-            measured_from: recorder.measured_from,
-            measured_to: recorder.measured_to,
-            totals,
-            drained,
-            windows: recorder.windows,
-            open: counts.edges.iter().map(EdgeCount::open_calls).collect(),
-            latency: (self.edges.into_iter())
-                .map(|e| e.meter.into_latency())
-                .collect(),
-            sojourn: (self.services.into_iter())
-                .map(|s| s.meter.into_sojourn())
-                .collect(),
-            events: self.events,
-            trajectory: self.trajectory,
-            calls_in_flight_max: self.calls_in_flight_max,
-            log: recorder.log,
-            ledger,
-        }
     }
 }

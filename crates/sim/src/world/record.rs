@@ -1,10 +1,48 @@
-//! Writing down single jobs, for those who asked for a log.
+//! Writing down single calls and jobs, for those who asked for a log.
 
-use seawall::Time;
+use seawall::{Action, Request, Time, Verdict, Wait};
 
+use super::call::{CALLING, Call};
+use super::edge::EdgeState;
 use super::job::NOWHERE;
 use super::{TaskId, World};
-use crate::metrics::{JobEnd, JobRecord};
+use crate::metrics::{CallLink, CallRecord, Exchange, JobEnd, JobRecord, Log, Said};
+
+impl Call {
+    /// Writes down what passes between it and its engine, if anybody asked.
+    #[inline(always)]
+    pub(super) fn log(&self, log: &mut Option<Log>, now: Time, edge: &EdgeState, said: Said) {
+        if let Some(log) = log {
+            log.exchanges.push(Exchange {
+                at: now,
+                edge: self.edge,
+                process: self.engine - edge.first_engine,
+                call: Some(self.state.key()),
+                said,
+            });
+        }
+    }
+
+    /// Writes down that it waited for a permit and asks whether it has it, if anybody asked.
+    #[inline(always)]
+    pub(super) fn log_look(&self, log: &mut Option<Log>, now: Time, edge: &EdgeState) {
+        if log.is_some() && self.state.waits_for() == Some(Wait::Permit) {
+            self.log(log, now, edge, Said::Look);
+        }
+    }
+
+    pub(super) fn record(&self, first_engine: u32, now: Time, verdict: &Verdict) -> CallRecord {
+        CallRecord {
+            edge: self.edge,
+            process: self.engine - first_engine,
+            began: self.began,
+            ended: now,
+            attempts: verdict.attempts,
+            stopped: verdict.stopped,
+            last: verdict.last,
+        }
+    }
+}
 
 impl World {
     /// Writes down how a job ended.
@@ -27,6 +65,48 @@ impl World {
                 end,
                 late: job.orphan,
             });
+        }
+    }
+
+    /// What else is to be done when a call has begun.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn note_begin(&mut self, id: TaskId, root: TaskId, engine: u32, request: &Request) {
+        let call = self.tasks[id].call.as_ref().expect(CALLING);
+        let (edge, site) = (&self.edges[call.edge as usize], call.site);
+        let begin = Said::Begin {
+            deadline: request.deadline,
+            operation: request.operation,
+        };
+        call.log(&mut self.recorder.log, self.now, edge, begin);
+        // Where it was made.
+        let within = self.tasks[root].job().map(|_| root.bits());
+        let breaker = self.engines[engine as usize].breaker_state(self.now);
+        if let Some(log) = &mut self.recorder.log {
+            log.calls_made.push(CallLink {
+                exchange: log.exchanges.len() - 1,
+                site,
+                within,
+                breaker,
+            });
+        }
+        if self.effects.is_some() {
+            self.intend(id, root, site, engine);
+        }
+    }
+
+    /// Writes down what the engine of a task's call asked for.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn log_action(&mut self, id: TaskId, action: &Action) {
+        let call = self.tasks[id].call.as_ref().expect(CALLING);
+        let edge = &self.edges[call.edge as usize];
+        call.log(&mut self.recorder.log, self.now, edge, Said::Do(*action));
+        if let Action::Finish(verdict) = action
+            && let Some(log) = &mut self.recorder.log
+        {
+            let record = call.record(edge.first_engine, self.now, verdict);
+            log.calls.push(record);
         }
     }
 }

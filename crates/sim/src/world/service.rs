@@ -4,7 +4,7 @@ use seawall::{Failure, FailureKind, Time};
 
 use super::TaskId;
 use super::behaviour::{BehaviourState, Line};
-use super::job::{Job, JobState, NOWHERE};
+use super::job::{Job, JobState};
 use super::replica::Replica;
 use crate::metrics::{JobEnd, Level, ServiceGauge, ServiceMeter};
 use crate::rng::{Purpose, Stream};
@@ -22,18 +22,18 @@ pub(super) struct Errors {
 /// A service while it runs.
 #[derive(Clone, Debug)]
 pub(super) struct ServiceState {
-    balance: Balance,
+    pub(super) balance: Balance,
     pub(super) discipline: Discipline,
     /// Places in each waiting room; `u32::MAX` when unlimited.
     places: u32,
     holds_worker: bool,
     pub(super) honours_cancellation: bool,
     pub(super) replicas: Vec<Replica>,
-    next_replica: u32,
+    pub(super) next_replica: u32,
     pub(super) work: Stream,
     pub(super) delay: Stream,
     pub(super) choose: Stream,
-    assign: Stream,
+    pub(super) assign: Stream,
     fault: Stream,
     /// How many times longer work takes than drawn.
     pub(super) slow: f64,
@@ -144,85 +144,8 @@ impl ServiceState {
         gauge
     }
 
-    #[inline]
-    fn pick(&mut self) -> u32 {
-        match self.replicas.len() {
-            1 => 0,
-            n => self.pick_among(n as u32, &[]),
-        }
-    }
-
-    /// One of `n`: of those listed, if any are.
-    pub(super) fn pick_among(&mut self, n: u32, listed: &[u32]) -> u32 {
-        let at = |r: u32| listed.get(r as usize).copied().unwrap_or(r);
-        let load = |r: u32| self.replicas[at(r) as usize].inside;
-        let pick = match self.balance {
-            Balance::RoundRobin => {
-                let pick = self.next_replica % n;
-                self.next_replica = (pick + 1) % n;
-                pick
-            }
-            Balance::Random => self.assign.below(u64::from(n)) as u32,
-            Balance::LeastInFlight => (0..n).min_by_key(|&r| load(r)).unwrap_or(0),
-            Balance::PowerOfTwo => {
-                let a = self.assign.below(u64::from(n)) as u32;
-                // The second is drawn among the others.
-                let b = (a + 1 + self.assign.below(u64::from(n - 1)) as u32) % n;
-                if load(b) < load(a) { b } else { a }
-            }
-        };
-        at(pick)
-    }
-
     pub(super) fn follows_a_script(&mut self) {
         self.scripted = true;
-    }
-
-    /// Sees that a job has a replica.
-    #[inline]
-    fn choose(&mut self, job: &mut Job) {
-        if job.replica == NOWHERE {
-            job.replica = self.pick();
-        }
-    }
-
-    /// A replica for a caller that passes over some of them; if it would pass over all, any.
-    #[cold]
-    pub(super) fn pick_passing_over(&mut self, admits: impl Fn(u32) -> bool) -> u32 {
-        let rotation = self.rotation();
-        let admits = |replica: u32| {
-            admits(replica) && rotation.as_ref().is_none_or(|list| list.contains(&replica))
-        };
-        let n = self.replicas.len() as u32;
-        let fit = (0..n).filter(|&replica| admits(replica)).count() as u32;
-        if fit == 0 || fit == n {
-            return self.pick();
-        }
-        let load = |replica: u32| self.replicas[replica as usize].inside;
-        let mut fitting = (0..n).filter(|&replica| admits(replica));
-        match self.balance {
-            Balance::RoundRobin => loop {
-                let pick = self.pick();
-                if admits(pick) {
-                    return pick;
-                }
-            },
-            Balance::LeastInFlight => fitting.min_by_key(|&replica| load(replica)).unwrap_or(0),
-            Balance::Random => {
-                let nth = self.assign.below(u64::from(fit)) as usize;
-                fitting.nth(nth).unwrap_or(0)
-            }
-            Balance::PowerOfTwo => {
-                let a = self.assign.below(u64::from(fit)) as u32;
-                let b = match fit {
-                    1 => a,
-                    _ => (a + 1 + self.assign.below(u64::from(fit - 1)) as u32) % fit,
-                };
-                let one = fitting.clone().nth(a as usize).unwrap_or(0);
-                let other = fitting.nth(b as usize).unwrap_or(0);
-                if load(other) < load(one) { other } else { one }
-            }
-        }
     }
 
     pub(super) fn queued(&self) -> u64 {

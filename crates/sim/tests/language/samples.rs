@@ -148,6 +148,8 @@ policies:
   spread: { retry: { max_attempts: 2, backoff: { exponential: { base: 1ms, jitter: { plusminus: 20% } } } } }
   aws: { retry: { max_attempts: 2, backoff: { exponential: { base: 1ms, max: 1s, jitter: decorrelated } } } }
   percent: { budget: { ratio: { percent: 10, burst: 3 } } }
+  tired: { attempt_timeout: 100ms, attempt_timeout_jitter: exponential, retry: { max_attempts: 2, persistence: 80% } }
+  lifetime: { budget: { failure_share: { max: 10% } } }
   window: { budget: { windowed: { of: successes, percent: 20%, window: 20s, floor: 3/s } } }
   share: { budget: { windowed: { of: not_retryable, ratio: 0.5 } } }
 ";
@@ -240,6 +242,9 @@ pub const POINTED: &str = "
 - { retry: { max_attempts: 3, on: [ 5xx, 429 ] }, budget: { tower_tps: { ttl: 2s, min_per_sec: 1, retry_percent: 10%, deposits: calls } } }
 - { retry: { max_attempts: 3, on: [ 5xx, 429 ] }, budget: { ratio: { percent: 10, burst: 3 } } }
 - { retry: { max_attempts: 3, on: [ 5xx, 429 ] }, budget: { windowed: { of: successes, percent: 5%, window: 5s, floor: 1/s } } }
+- { retry: { max_attempts: 3, on: [ 5xx, 429 ], persistence: 50% } }
+- { attempt_timeout: 300ms, attempt_timeout_jitter: full, retry: { max_attempts: 3, on: [ 5xx, 429, timeout ] } }
+- { retry: { max_attempts: 3, on: [ 5xx, 429 ] }, budget: { failure_share: 5% } }
 - { retry: { max_attempts: 3, on: [ 5xx, 429 ] }, budget: { windowed: { of: not_retryable, ratio: 0.05 } } }
 - retry: { max_attempts: 6, on: [ 5xx, 429 ], backoff: { polly: { kind: exponential, delay: 100ms, max_delay: 150ms } } }
   breaker: { polly: { failure_ratio: 20%, minimum_throughput: 20, sampling: 5s, break_for: 2s }, counts: calls, on: [ 5xx, 4xx ], ignored: [ invalid ] }

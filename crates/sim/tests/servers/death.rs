@@ -203,3 +203,37 @@ faults: [ { at: 1s, bad_replicas: { service: api } } ]
         assert!(problems.contains(expected), "{problems}");
     }
 }
+
+/// A service that calls another one which always fails, and dies at 50 s.
+fn dying_caller(faults: &str) -> sim::metrics::Outcome {
+    let text = format!(
+        "
+version: 1
+run: {{ duration: 100s, window: 10s }}
+clients: {{ a: {{ arrivals: {{ paced: 10/s }}, calls: [ front ] }} }}
+services:
+  front: {{ restart: 1s, program: [ {{ call: {{ to: back, policy: p }} }} ] }}
+  back: {{ script: [ 503 ], work: 1ms }}
+policies: {{ p: {{ retry: {{ max_attempts: 2, on: 503 }}, breaker: {{ window: 10, open_for: 10s }} }} }}
+faults: [ {{ at: 50s, crash: front }}, {faults} ]
+"
+    );
+    run(&text, &[])
+}
+
+#[test]
+fn what_a_policy_counted_outlives_its_process() {
+    let count = dying_caller("").drained.edges[1].clone();
+    // It opens at once, and again after each trial: five times before 50 s, as often afterwards.
+    assert!((9..=11).contains(&count.openings), "{}", count.openings);
+    assert!(count.retries > 5, "{}", count.retries);
+}
+
+#[test]
+fn a_kill_switch_holds_for_processes_that_start_again() {
+    let after = |faults: &str| dying_caller(faults).drained.edges[1].retries;
+    let (with, without) = (after("{ at: 40s, kill_switch: p }"), after(""));
+    assert!(with < without, "{with} and {without}");
+    let off = after("{ at: 0s, kill_switch: p }");
+    assert_eq!(off, 0);
+}

@@ -61,6 +61,16 @@ fn jobs_at_work_slow_each_other_down() {
 }
 
 #[test]
+fn a_job_may_keep_the_slowdown_it_began_with() {
+    // The long one begins alone and takes its three seconds; the short one finds two at once, itself counted, and
+    // takes 1 + 0.5 + 2 × 0.25 = 2 times as long, also when it is alone again.
+    let stays = long_and_short(
+        "concurrency: 10, contention: { usl: { alpha: 0.5, beta: 0.25, frozen: true } }",
+    );
+    assert_eq!(stays, [(1.0, 2.0), (0.0, 3.0)]);
+}
+
+#[test]
 fn who_is_cancelled_gives_up_its_share() {
     let text = "
 version: 1

@@ -45,6 +45,9 @@ record! {
         alpha: At<f64>,
         /// Coherency: what each pair of jobs costs. Above 0, throughput falls beyond some number of jobs.
         beta: At<f64>,
+        /// Whether a job keeps the slowdown that it found when it began, itself counted, instead of following the number at
+        /// work.
+        frozen: bool = false,
     }
 }
 
@@ -105,6 +108,7 @@ impl ServiceFile {
             Usl {
                 alpha: usl.alpha.value,
                 beta: usl.beta.value,
+                frozen: usl.frozen,
             }
         });
         let (rule, cores) = match &self.serve {

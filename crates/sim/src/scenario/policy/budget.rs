@@ -26,6 +26,8 @@ members! {
         windowed: WindowedBudget
             [Budget::Windowed { of, ratio, window, floor_per_sec }]
             [WindowedBudget { of, ratio, window, floor_per_sec }],
+        /// No retry while too many attempts have failed, of the calls since the start of the process.
+        failure_share: FailureShareBudget [Budget::FailureShare { max }] [FailureShareBudget { max }],
         /// The retry quota of the AWS SDKs.
         aws_quota: AwsQuota [Budget::AwsQuota(it)] [it],
         /// Envoy's bound on concurrent retries.
@@ -46,6 +48,19 @@ struct RatioBudget {
     of: BudgetEvent,
     ratio: f64,
     burst: f64,
+}
+
+#[derive(Clone, Debug)]
+struct FailureShareBudget {
+    max: f64,
+}
+
+mirror! {
+    /// Brooker's circuit breaker for retries: failed attempts ÷ calls, both since the start of the process.
+    FailureShareBudget as "FailureShareBudget" [max] {
+        /// Failed attempts per call up to which there are retries, above 0.
+        max: Ratio,
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -14,8 +14,8 @@ mod scope;
 pub(crate) mod settings;
 
 use seawall::{
-    Breaker, Budget, Bulkhead, Deadline, Hedge, Limiter, Order, Preset, RateLimit, Retry, Scopes,
-    Span, Spec, SpecError,
+    Breaker, Budget, Bulkhead, Deadline, Hedge, Jitter, Limiter, Order, Preset, RateLimit, Retry,
+    Scopes, Span, Spec, SpecError,
 };
 
 use super::context::Context;
@@ -29,6 +29,9 @@ mirror! {
         deadline: Deadline => Deadline::default(),
         /// The longest one attempt may take; without, the deadline alone bounds it.
         attempt_timeout: Opt<Span> = "none",
+        /// How the timeout of each attempt is spread, given `attempt_timeout` as its cap; not decorrelated. Needs one, and neither
+        /// `order` nor `hedge`.
+        attempt_timeout_jitter: Jitter = "none",
         /// When, how often and how soon to try again. Without: never.
         retry: Retry => Retry::default(),
         /// Copies of a call that do not wait for each other; takes the place of retries. Only what is idempotent is hedged.

@@ -26,6 +26,8 @@ mirror! {
         reserve: Span = "0s",
         /// A retry is not begun with less time than this left after its wait.
         min_attempt: Span = "0s",
+        /// Probability that who may try again does so; otherwise the call ends as if all its attempts were used.
+        persistence: Share = 1,
         /// What to do about a wait the service asks for.
         retry_after: RetryAfter => RetryAfter::default(),
         /// What this side refuses inside retry and is tried again after a backoff, as if an attempt had failed: `none`,
@@ -60,6 +62,8 @@ members! {
         decorrelated [Jitter::Decorrelated],
         /// cap × U(1 − x, 1 + x).
         plusminus: Share [Jitter::Proportional { ratio }] [ratio],
+        /// Drawn from an exponential with the cap as its mean: memoryless, without a bound.
+        exponential [Jitter::Exponential],
     }
 }
 

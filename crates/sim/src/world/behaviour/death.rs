@@ -122,14 +122,17 @@ impl World {
         self.services[service as usize].replicas[replica as usize].empty();
     }
 
-    /// A process that starts again knows nothing of what its policies had learnt.
+    /// A process that starts again knows nothing of what its policies had learnt. What was switched off stays off, since
+    /// that is said from outside.
     fn forget_policies(&mut self, service: u32, replica: u32) {
         let edges = self.scenario.edges.iter().zip(&mut self.edges);
         for (edge, state) in edges.filter(|(edge, _)| edge.caller == Caller::Service(service)) {
             let policy = &self.scenario.policies[edge.policy as usize].policy;
             let engine = &mut self.engines[(state.first_engine + replica) as usize];
             state.retire(engine);
-            *engine = seawall::Client::new(policy.clone(), self.now);
+            let mut fresh = seawall::Client::new(policy.clone(), self.now);
+            fresh.set_kill_switch(engine.kill_switch());
+            *engine = fresh;
         }
     }
 

@@ -1,7 +1,7 @@
 //! A balancer that leaves out replicas that fail: Envoy's outlier detection, with panic mode.
 
 use seawall::outlier::{LocalOrigin, OutlierDetector};
-use seawall::{FailureKind, Reply, Time};
+use seawall::{Entropy, FailureKind, Reply, Time};
 
 use super::{BehaviourState, Plan, Tick};
 use crate::event::Event;
@@ -17,13 +17,13 @@ impl BehaviourState {
         let (host, luck) = (replica as usize, &mut self.luck);
         let before = detector.is_ejected(host);
         match reply {
-            Some(Reply::Ok) => detector.response(host, 200, now, luck),
+            Some(Reply::Ok) => answered(detector, host, 200, now, luck),
             Some(Reply::Failed(failure)) => match failure.kind {
                 FailureKind::Timeout | FailureKind::ConnectTimeout => {
                     detector.local_origin(host, LocalOrigin::Timeout, now, luck);
                 }
                 kind => match kind.http() {
-                    Some(code) => detector.response(host, code, now, luck),
+                    Some(code) => answered(detector, host, code, now, luck),
                     None => detector.local_origin(host, LocalOrigin::ConnectFailed, now, luck),
                 },
             },
@@ -31,6 +31,20 @@ impl BehaviourState {
         }
         detector.is_ejected(host) != before
     }
+}
+
+/// An answer with a status: whatever it says, nothing went wrong on the way.
+fn answered(
+    detector: &mut OutlierDetector,
+    host: usize,
+    code: u16,
+    now: Time,
+    luck: &mut impl Entropy,
+) {
+    if detector.spec().split_local_origin {
+        detector.local_origin(host, LocalOrigin::Success, now, luck);
+    }
+    detector.response(host, code, now, luck);
 }
 
 impl World {
@@ -45,7 +59,7 @@ impl World {
             return;
         };
         detector.sweep(now, &mut behaviour.luck);
-        let next = now.after(OutlierDetector::interval(detector));
+        let next = now.after(detector.spec().interval);
         let tick = Tick::new(Plan::Sweep, service, 0);
         self.queue.push(next, Rank::Normal, Event::Tick(tick));
         self.rotate(service);

@@ -104,7 +104,10 @@ impl Shared {
             return 0;
         }
         let cores = self.spec.cores.unwrap_or(tasks).min(tasks);
-        let slowdown = self.spec.contention.map_or(1.0, |usl| usl.slowdown(tasks));
+        let slowdown = match self.spec.contention {
+            Some(usl) if !usl.frozen => usl.slowdown(tasks),
+            _ => 1.0,
+        };
         (ONE * f64::from(cores) / f64::from(tasks) / slowdown) as u128
     }
 
@@ -143,6 +146,10 @@ impl Shared {
         self.advance(now);
         self.begun += 1;
         let begun = self.begun;
+        let work = match self.spec.contention {
+            Some(usl) if usl.frozen => work.times(usl.slowdown(self.len() + 1)),
+            _ => work,
+        };
         let last_first = self.spec.rule == SharingRule::LastFirst;
         match &mut self.order {
             Order::Alike { clock, tasks } => tasks.push(Reverse(Due {

@@ -118,7 +118,7 @@ impl World {
                 self.queue.push(at, Rank::Normal, Event::Tick(tick));
             };
             if let Some((detector, _)) = &behaviour.ejection {
-                plan(now.after(detector.interval()), Plan::Sweep, 0);
+                plan(now.after(detector.spec().interval), Plan::Sweep, 0);
             }
             if let Some(scaler) = &behaviour.scaler {
                 plan(now.after(scaler.spec.every), Plan::Scale, 0);
