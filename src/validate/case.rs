@@ -96,6 +96,10 @@ pub struct Size {
     pub warmup: f64,
 }
 
+/// Arrivals that are tried first, in all replications, and the least part of a plan.
+const FIRST: f64 = 2_500_000.0;
+const LEAST: f64 = 0.2;
+
 /// Runs of more arrivals than this are not made longer but more: their logs would not fit into memory.
 const LONG: f64 = 400_000.0;
 
@@ -115,6 +119,19 @@ impl Case {
             replications: (replications * more).ceil() as u32,
             customers: customers * longer,
             warmup: self.run.warmup_customers.unwrap_or(0) as f64,
+        }
+    }
+
+    /// How much of the planned length is tried first. Plans are generous; where every known value asks for a precision, and is
+    /// run again until it has it, less is often enough.
+    #[must_use]
+    pub fn first_scale(&self) -> f64 {
+        let planned = f64::from(self.run.replications.unwrap_or(1))
+            * self.run.customers_per_replication.unwrap_or(1) as f64;
+        let all_random = self.metrics.values().all(|metric| metric.tol.is_random());
+        match all_random {
+            true => (FIRST / planned).clamp(LEAST, 1.0),
+            false => 1.0,
         }
     }
 
@@ -190,6 +207,21 @@ mod tests {
         assert_eq!(of(20_000, 4.0), (80_000.0, 30));
         assert_eq!(of(200_000, 4.0), (400_000.0, 60));
         assert_eq!(of(2_000_000, 2.0), (2_000_000.0, 60));
+    }
+
+    #[test]
+    fn long_plans_begin_short_where_precision_is_asked_for() {
+        let case = |id: &str| Case::all().into_iter().find(|case| case.id == id).unwrap();
+        let planned = |id: &str| {
+            let size = case(id).size(1.0);
+            f64::from(size.replications) * size.customers
+        };
+        let retrial = case("retrial-mm22-rho07");
+        assert!(planned(&retrial.id) > 3.0 * FIRST);
+        assert_eq!(retrial.first_scale(), FIRST / planned(&retrial.id));
+        // A fixed bound is met or not: it is run as planned, as is what is short anyway.
+        assert_eq!(case("sre-bimodal-threads").first_scale(), 1.0);
+        assert_eq!(case("pf-retry-3x-c4").first_scale(), 1.0);
     }
 
     #[test]

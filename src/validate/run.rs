@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::case::Case;
 use super::plan::{Experiment, Plan};
-use super::tolerance::{Tolerance, Verdict};
+use super::tolerance::Verdict;
 use crate::interrupt;
 use crate::stats::Estimate;
 
@@ -66,7 +66,7 @@ pub fn run(case: &Case, seed: u64) -> Option<Finding> {
     };
     let mut off: Vec<String> = case.metrics.keys().cloned().collect();
     let mut by_name: IndexMap<String, Compared> = IndexMap::new();
-    let (mut scale, mut seed) = (1.0, seed_of(case, seed));
+    let (mut scale, mut seed) = (case.first_scale(), seed_of(case, seed));
     for repeat in 0..=REPEATS {
         let plan = match super::plan(case, scale) {
             Ok(plan) => plan,
@@ -119,12 +119,7 @@ fn needed(verdict: Verdict) -> f64 {
 
 /// Metrics for which another, longer run may say more.
 fn again(case: &Case, by_name: &IndexMap<String, Compared>) -> Vec<String> {
-    let random = |name: &String| {
-        matches!(
-            case.metrics[name].tol,
-            Tolerance::Stat { .. } | Tolerance::StatOrAbs { .. } | Tolerance::RefSe { .. }
-        )
-    };
+    let random = |name: &String| case.metrics[name].tol.is_random();
     by_name
         .iter()
         .filter(|(name, compared)| {

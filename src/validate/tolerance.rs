@@ -84,6 +84,15 @@ pub enum Verdict {
 }
 
 impl Tolerance {
+    /// Whether another, longer run may say more.
+    #[must_use]
+    pub fn is_random(&self) -> bool {
+        matches!(
+            self,
+            Tolerance::Stat { .. } | Tolerance::StatOrAbs { .. } | Tolerance::RefSe { .. }
+        )
+    }
+
     /// Compares `found` with `expected`, whose own error is `reference_error`. `trials`: of a share, how many independent ones it was
     /// taken over in all replications.
     #[must_use]

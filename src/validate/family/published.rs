@@ -1,7 +1,7 @@
 //! M. Brooker's studies of retry policies and of a service that collapses, with their parameters.
 
 use seawall::FailureKind;
-use sim::metrics::Outcome;
+use sim::metrics::{Outcome, Window};
 
 use crate::validate::case::Case;
 use crate::validate::plan::{Experiment, Values};
@@ -79,75 +79,92 @@ pub(super) fn collapse(case: &Case, scale: f64) -> Vec<Experiment> {
             "{ exponential: { base: 20s, multiplier: 2, jitter: full } }",
         ),
     ];
-    let one = |(kind, backoff): (&'static str, &str)| {
-        let text = Text {
-            title: format!("{}: {}, backoff: {kind}", case.id, case.title),
-            duration: case.number("/t_end"),
-            window: 1.0,
-            drain: 0.0,
-            clients: vec![
-                "source: { arrivals: { profile: { points: [ [0s, 40/s], [20s, 40/s], [20s, 80/s], [25s, 80/s], [25s, 40/s] ] } }, \
-                 calls: [ { to: server, policy: patient } ] }"
-                    .into(),
-            ],
-            // 1 s and 10 ms more for each request inside, itself counted: 1.01 s alone.
-            services: vec![format!(
-                "server: {{ work: 1010ms, contention: {{ usl: {{ alpha: {}, beta: 0, frozen: true }} }} }}",
-                0.01 / 1.01
-            )],
-            links: vec![format!(
-                "default: {{ delay: {{ exponential: {} }} }}",
-                span(1.0 / case.number("/network_leg/rate"))
-            )],
-            policies: vec![format!(
-                "patient: {{ attempt_timeout: {}, retry: {{ max_attempts: {}, backoff: {backoff}, on: [ timeout ] }} }}",
-                span(case.number("/timeout")),
-                case.number("/attempts")
-            )],
-            ..Text::default()
-        };
-        Experiment::counted(text, replications as u32, move |outcome| {
-            seconds(outcome, kind)
+    let mut experiments: Vec<Experiment> = kinds
+        .into_iter()
+        .map(|(kind, backoff)| {
+            let text = spiked(case, kind, backoff);
+            Experiment::counted(text, replications as u32, move |outcome| {
+                seconds(outcome, kind)
+            })
         })
+        .collect();
+    // Before the spike: short runs, and many, since this is known more precisely.
+    let calm = Text {
+        duration: SPANS[0].1 as f64,
+        ..spiked(case, "none", "none")
     };
-    kinds.map(one).into()
+    experiments.push(Experiment::counted(
+        calm,
+        (replications * 15.0) as u32,
+        |outcome| {
+            let inside = mean(outcome, SPANS[0], |window| {
+                window.counts.services[0].inside_ns as f64 / 1e9
+            });
+            vec![("steady_concurrency_before".into(), inside)]
+        },
+    ));
+    experiments
+}
+
+/// The world of the study.
+fn spiked(case: &Case, kind: &str, backoff: &str) -> Text {
+    Text {
+        title: format!("{}: {}, backoff: {kind}", case.id, case.title),
+        duration: case.number("/t_end"),
+        window: 1.0,
+        drain: 0.0,
+        clients: vec![
+            "source: { arrivals: { profile: { points: [ [0s, 40/s], [20s, 40/s], [20s, 80/s], [25s, 80/s], [25s, 40/s] ] } }, \
+             calls: [ { to: server, policy: patient } ] }"
+                .into(),
+        ],
+        // 1 s and 10 ms more for each request inside, itself counted: 1.01 s alone.
+        services: vec![format!(
+            "server: {{ work: 1010ms, contention: {{ usl: {{ alpha: {}, beta: 0, frozen: true }} }} }}",
+            0.01 / 1.01
+        )],
+        links: vec![format!(
+            "default: {{ delay: {{ exponential: {} }} }}",
+            span(1.0 / case.number("/network_leg/rate"))
+        )],
+        policies: vec![format!(
+            "patient: {{ attempt_timeout: {}, retry: {{ max_attempts: {}, backoff: {backoff}, on: [ timeout ] }} }}",
+            span(case.number("/timeout")),
+            case.number("/attempts")
+        )],
+        ..Text::default()
+    }
+}
+
+/// The mean of `of` over the windows of a second from `from` to `to`.
+fn mean(outcome: &Outcome, (from, to): (u64, u64), of: impl Fn(&Window) -> f64) -> f64 {
+    let windows = &outcome.windows[from as usize..to as usize];
+    windows.iter().map(of).sum::<f64>() / (to - from) as f64
 }
 
 fn seconds(outcome: &Outcome, kind: &str) -> Values {
     let mut values = Values::new();
-    let mean = |(from, to): (u64, u64), of: &dyn Fn(&sim::metrics::Window) -> f64| {
-        let windows = &outcome.windows[from as usize..to as usize];
-        windows.iter().map(of).sum::<f64>() / (to - from) as f64
+    let ok = |window: &Window| window.counts.edges[0].ok as f64;
+    let timeouts = |window: &Window| {
+        window.counts.edges[0].attempt_failed[FailureKind::Timeout as usize] as f64
     };
+    let given_up = |window: &Window| window.counts.edges[0].failed_calls() as f64;
+    // The study counts a retry when it is decided, not when it is sent.
+    let retries = |window: &Window| timeouts(window) - given_up(window);
     for span @ (from, to) in SPANS {
-        let timeouts = |window: &sim::metrics::Window| {
-            window.counts.edges[0].attempt_failed[FailureKind::Timeout as usize] as f64
-        };
-        let given_up = |window: &sim::metrics::Window| window.counts.edges[0].failed_calls() as f64;
         for (what, value) in [
-            (
-                "successes",
-                mean(span, &|window| window.counts.edges[0].ok as f64),
-            ),
-            // The study counts a retry when it is decided, not when it is sent.
-            (
-                "retries",
-                mean(span, &|window| timeouts(window) - given_up(window)),
-            ),
-            ("timeouts", mean(span, &timeouts)),
+            ("successes", mean(outcome, span, ok)),
+            ("retries", mean(outcome, span, retries)),
+            ("timeouts", mean(outcome, span, timeouts)),
         ] {
             values.push((format!("{kind}_{what}_t{from}_{to}"), value));
         }
     }
-    let last = mean(SPANS[2], &|window| window.counts.edges[0].ok as f64);
-    let arrivals = mean(SPANS[2], &|window| window.counts.edges[0].calls as f64);
-    let collapsed = f64::from(u8::from(last < arrivals / 2.0));
-    values.push((format!("{kind}_fraction_collapsed"), collapsed));
-    if kind == "none" {
-        let inside = mean(SPANS[0], &|window| {
-            window.counts.services[0].inside_ns as f64 / 1e9
-        });
-        values.push(("steady_concurrency_before".into(), inside));
-    }
+    let calls = |window: &Window| window.counts.edges[0].calls as f64;
+    let collapsed = mean(outcome, SPANS[2], ok) < mean(outcome, SPANS[2], calls) / 2.0;
+    values.push((
+        format!("{kind}_fraction_collapsed"),
+        f64::from(u8::from(collapsed)),
+    ));
     values
 }

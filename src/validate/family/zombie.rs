@@ -42,7 +42,7 @@ pub(super) fn experiments(case: &Case, scale: f64) -> Result<Vec<Experiment>, St
                 .push(format!("gone: {{ attempt_timeout: {} }}", span(1e-9)));
         }
         let scenario = loaded(&text.to_string());
-        let worlds = (WORLDS * scale) as u64;
+        let worlds = (WORLDS * scale.max(1.0)) as u64;
         let replications = case.size(1.0).replications;
         let passages = Experiment::library(replications, move |seed| {
             let passage = |i: u64| {
