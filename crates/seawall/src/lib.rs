@@ -138,6 +138,7 @@ mod deadline;
 mod entropy;
 mod error;
 mod failure;
+mod found;
 mod guards;
 pub mod hedge;
 pub mod limiter;

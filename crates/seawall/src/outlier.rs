@@ -10,8 +10,8 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::check::Found;
 use crate::entropy::Entropy;
+use crate::found::Found;
 use crate::spec::SpecError;
 use crate::time::{Span, Time};
 

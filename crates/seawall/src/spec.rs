@@ -1,12 +1,12 @@
 //! What a policy is, as data. Checked once by [`Spec::check`]; afterwards nothing can fail.
 
 use alloc::boxed::Box;
-use alloc::string::String;
 
 use crate::backoff;
 use crate::breaker;
 use crate::budget;
 use crate::failure::{FailureKind, FailureSet, PhaseSet};
+pub use crate::found::SpecError;
 use crate::hedge::Hedge;
 use crate::limiter;
 use crate::order::{Order, RefusalSet};
@@ -389,13 +389,4 @@ pub enum RateLimit {
     Resilience4j(rate_limit::Resilience4jRate),
     /// The adaptive mode of the AWS SDKs.
     AwsAdaptive(rate_limit::AwsAdaptive),
-}
-
-/// One thing wrong with a [`Spec`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct SpecError {
-    /// The field, as a dotted path below the spec: `retry.backoff.max`.
-    pub field: &'static str,
-    /// What is allowed and what was given.
-    pub message: String,
 }

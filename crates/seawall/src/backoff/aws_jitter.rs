@@ -3,7 +3,7 @@
 //! Source: aws-samples/aws-arch-backoff-simulator@66cb1692, `src/backoff_simulator.py`.
 
 use super::Progress;
-use crate::check::Found;
+use crate::found::Found;
 use crate::time::Span;
 
 /// Backoff of the AWS Architecture Blog simulator.

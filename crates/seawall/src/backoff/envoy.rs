@@ -5,7 +5,7 @@
 //! `source/common/router/retry_state_impl.cc`, `reset_header_parser.cc`.
 
 use super::Progress;
-use crate::check::Found;
+use crate::found::Found;
 use crate::time::Span;
 
 const MILLI: u64 = 1_000_000;

@@ -3,7 +3,7 @@
 //! Source: twitter/finagle@4feb34cb `finagle-core/.../Backoff.scala`.
 
 use super::Progress;
-use crate::check::Found;
+use crate::found::Found;
 use crate::time::Span;
 
 /// A Finagle backoff series. The first wait of every kind is `start`, without jitter.

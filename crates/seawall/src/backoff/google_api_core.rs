@@ -3,7 +3,7 @@
 //! Source: google-api-core 2.44.0 `google/api_core/retry/retry_base.py`, `retry_unary.py`.
 
 use super::Progress;
-use crate::check::Found;
+use crate::found::Found;
 use crate::time::{Span, Time};
 
 /// `u * m`, where `m` starts at `min(initial, maximum)` and is multiplied, up to `maximum`, each time.

@@ -5,7 +5,7 @@
 //! `ExponentialBackoffPolicy.java`.
 
 use super::Progress;
-use crate::check::Found;
+use crate::found::Found;
 use crate::time::Span;
 
 /// Whose reading of the rule.

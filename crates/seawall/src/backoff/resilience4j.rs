@@ -3,7 +3,7 @@
 //! Source: resilience4j/resilience4j@af9e7c97 `resilience4j-core/.../IntervalFunction.java`.
 
 use super::Progress;
-use crate::check::Found;
+use crate::found::Found;
 use crate::time::Span;
 
 const MILLI: u64 = 1_000_000;

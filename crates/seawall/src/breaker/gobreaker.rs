@@ -6,7 +6,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::BreakerState;
-use crate::check::Found;
+use crate::found::Found;
 use crate::time::{Span, Time};
 
 /// `Settings`.

@@ -7,7 +7,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::BreakerState;
-use crate::check::Found;
+use crate::found::Found;
 use crate::time::{Span, Time};
 
 /// `HystrixCommandProperties`, as far as the breaker goes.

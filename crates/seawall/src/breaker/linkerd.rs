@@ -4,7 +4,7 @@
 //! consecutive_failures.rs`, `linkerd/exp-backoff/src/lib.rs`.
 
 use super::BreakerState;
-use crate::check::Found;
+use crate::found::Found;
 use crate::time::{Span, Time};
 
 /// `balancer.linkerd.io/failure-accrual-consecutive-*`, per endpoint.

@@ -5,7 +5,7 @@
 //! `SingleHealthMetrics.cs`.
 
 use super::BreakerState;
-use crate::check::Found;
+use crate::found::Found;
 use crate::time::{Span, Time};
 
 /// `CircuitBreakerStrategyOptions`.

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use super::BreakerState;
 use crate::backoff::{self, Progress};
-use crate::check::Found;
+use crate::found::Found;
 use crate::time::{Span, Time};
 use crate::window::Ring;
 

@@ -4,7 +4,7 @@
 //! AbstractCircuitBreaker.java`, `ExceptionCircuitBreaker.java`, `ResponseTimeCircuitBreaker.java`.
 
 use super::BreakerState;
-use crate::check::Found;
+use crate::found::Found;
 use crate::time::{Span, Time};
 
 /// A `DegradeRule`.

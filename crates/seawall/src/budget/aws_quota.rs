@@ -3,8 +3,8 @@
 //! Sources: boto/botocore@0e6e2404 `botocore/retries/standard.py`, `quota.py`;
 //! smithy-lang/smithy-rs@56ee88c5 `aws-smithy-runtime/src/client/retries/token_bucket.rs`.
 
-use crate::check::Found;
 use crate::failure::FailureKind;
+use crate::found::Found;
 use crate::time::Time;
 
 /// The retry quota: a bucket that each retry pays from.

@@ -4,7 +4,7 @@
 //! `source/common/router/retry_state_impl.cc`; envoyproxy/data-plane-api@84e84367
 //! `envoy/config/cluster/v3/circuit_breaker.proto`. Slot counts agree with Envoy 1.40.0.
 
-use crate::check::Found;
+use crate::found::Found;
 use crate::time::{Span, Time};
 
 /// `circuit_breakers.thresholds`, as far as retries go, for one cluster and priority.

@@ -4,7 +4,7 @@
 //! grpc/grpc-java@5fda0c7c `RetriableStream.java`.
 
 use crate::backoff::GrpcVariant;
-use crate::check::Found;
+use crate::found::Found;
 
 /// `retryThrottling`: `tokens` starts at `maxTokens`; each qualifying failure takes 1, each success
 /// adds `tokenRatio`, within `[0, maxTokens]`. Retries and hedges are allowed while

@@ -7,8 +7,8 @@
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
-use crate::check::Found;
 use crate::failure::{FailureKind, FailureSet};
+use crate::found::Found;
 use crate::time::{Span, Time};
 use crate::window::Slices;
 

@@ -4,7 +4,7 @@
 //! linkerd/linkerd2-proxy@29637b64 `linkerd/service-profiles/src/proto.rs`,
 //! `linkerd/app/outbound/src/http/retry.rs`.
 
-use crate::check::Found;
+use crate::found::Found;
 use crate::spec::BudgetEvent;
 use crate::time::{Span, Time};
 

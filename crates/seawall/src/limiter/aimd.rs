@@ -1,7 +1,7 @@
 //! Additive increase, multiplicative decrease. Source: `AIMDLimit.java`.
 
 use super::Sample;
-use crate::check::Found;
+use crate::found::Found;
 use crate::time::Span;
 
 /// `AIMDLimit`: a drop, or an `rtt` above the timeout, makes the limit `trunc(limit * ratio)`; otherwise

@@ -2,7 +2,7 @@
 //! `measurement/ExpAvgMeasurement.java`.
 
 use super::Sample;
-use crate::check::Found;
+use crate::found::Found;
 
 /// `Gradient2Limit`. For each sample:
 ///

@@ -1,8 +1,8 @@
 //! The queue that latency betrays. Source: `VegasLimit.java`, `functions/Log10RootIntFunction.java`.
 
 use super::Sample;
-use crate::check::Found;
 use crate::entropy::Entropy;
+use crate::found::Found;
 use crate::time::Span;
 
 /// `VegasLimit`. With `L = max(1, trunc(log10(limit)))` and

@@ -4,8 +4,8 @@
 //! costs from smithy-lang/smithy-rs@56ee88c5.
 
 use crate::budget::AwsError;
-use crate::check::Found;
 use crate::failure::FailureKind;
+use crate::found::Found;
 use crate::time::{Span, Time};
 
 /// The constants of the adaptive mode.

@@ -2,7 +2,7 @@
 //!
 //! Source: governor 0.10.4 `src/gcra.rs`.
 
-use crate::check::Found;
+use crate::found::Found;
 use crate::time::{Span, Time};
 
 /// One cell per `period`, up to `burst` of them at once.

@@ -3,7 +3,7 @@
 //! Source: resilience4j/resilience4j@af9e7c97 `resilience4j-ratelimiter/.../internal/
 //! AtomicRateLimiter.java`.
 
-use crate::check::Found;
+use crate::found::Found;
 use crate::time::{Span, Time};
 
 /// `RateLimiterConfig`.

@@ -57,6 +57,7 @@ fn spec(draws: &mut Draws) -> Spec {
             propagate: draws.below(2) == 0,
         },
         attempt_timeout: maybe(draws),
+        attempt_timeout_jitter: Jitter::None,
         retry: Retry {
             max_attempts: number(draws),
             backoff: if draws.below(2) == 0 {
@@ -79,6 +80,7 @@ fn spec(draws: &mut Draws) -> Spec {
                 max: span(draws),
                 spread: span(draws),
             },
+            persistence: [1.0, 0.5, f64::MIN_POSITIVE][draws.below(3)],
             refusals: [RefusalSet::NONE, RefusalSet::ALL][draws.below(2)],
         },
         hedge: None,
@@ -147,6 +149,10 @@ fn spec(draws: &mut Draws) -> Spec {
             on: [FailureSet::NONE, FailureSet::of(FailureKind::ALL)][draws.below(2)],
             variant: HedgeVariant::Proposal,
         });
+    }
+    if spec.attempt_timeout.is_some() && spec.order.is_none() && spec.hedge.is_none() {
+        spec.attempt_timeout_jitter =
+            [Jitter::None, Jitter::Exponential, Jitter::Full][draws.below(3)];
     }
     spec.check()
         .unwrap_or_else(|problems| panic!("{problems:?}"));

@@ -234,7 +234,7 @@ fn rough(policy: &Json) -> Json {
             { "at": "6s", "for": "4s", "errors": { "service": "s", "share": 0.3, "fail": { "kind": "overloaded", "retry_after": "2s" } } },
             { "at": "12s", "for": "6s", "errors": { "service": "s", "share": 0.6, "fail": "unavailable" } },
             { "at": "20s", "for": "2s", "outage": "s" },
-            { "at": "26s", "for": "3s", "errors": { "service": "s", "share": 0.8, "fail": { "kind": "dns", "phase": "dns" }, "replica": 0 } },
+            { "at": "26s", "for": "3s", "bad_replicas": { "service": "s", "errors": 0.8, "fail": { "kind": "dns", "phase": "dns" } } },
             { "at": "30s", "for": "3s", "errors": { "service": "s", "share": 0.4, "fail": "invalid" } },
             { "at": "35s", "for": "6s", "slow": { "service": "s", "factor": 5 } },
             { "at": "45s", "for": "5s", "load": { "client": "web", "factor": 3 } },
