@@ -1,5 +1,6 @@
 //! The plots of an experiment.
 
+use ordered_float::OrderedFloat;
 use sim::experiment::{Axis as Varied, Line as LineAsked, Plot};
 use sim::verdict::Verdict;
 
@@ -129,7 +130,7 @@ impl Drawing<'_> {
                 Spread { x, mean, low, high }
             })
             .collect();
-        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        points.sort_by_key(|point| OrderedFloat(point.x));
         let name = asked
             .series
             .zip(series)
