@@ -41,14 +41,6 @@ impl<'a> Single<'a> {
         Single { scenario, batches }
     }
 
-    /// Whether the windows of the replication make batches; if not, why.
-    ///
-    /// # Errors
-    /// [`Basis::NotSteady`] or [`Basis::TooShort`].
-    pub fn batched(&self) -> Result<(), Basis> {
-        self.batches.as_ref().map(|_| ()).map_err(|why| *why)
-    }
-
     /// The figures of `subject`, whose values over the whole replication are `whole`.
     #[must_use]
     pub fn estimates(&self, subject: &Subject, whole: &[Option<f64>]) -> Vec<Estimate> {

@@ -17,7 +17,7 @@ pub(crate) struct Context<'a> {
 impl<'a> Context<'a> {
     pub(crate) fn new(
         problems: Problems,
-        #[allow(dead_code)] fetch: &'a mut dyn FnMut(&str) -> Result<String, String>,
+        fetch: &'a mut dyn FnMut(&str) -> Result<String, String>,
     ) -> Self {
         Context {
             names: Names::default(),
