@@ -94,7 +94,7 @@ pub enum Command {
 /// Run a scenario and write its results.
 #[derive(Debug, Args)]
 pub struct Run {
-    /// A scenario (.yaml, .toml, .json), or the name of a model that comes with the program
+    /// A scenario (.yaml, .toml, .json), the name of a model that comes with the program, or `-` for standard input
     pub file: PathBuf,
     /// Seed of the first replication; the others count on from it [default: as in the scenario]
     #[arg(long, value_name = "N")]
@@ -133,11 +133,14 @@ pub struct Run {
 /// Check a scenario.
 #[derive(Debug, Args)]
 pub struct Check {
-    /// A scenario (.yaml, .toml, .json), or the name of a model that comes with the program
+    /// A scenario (.yaml, .toml, .json), the name of a model that comes with the program, or `-` for standard input
     pub file: PathBuf,
     /// Use another value than the scenario says; may be given several times
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub overrides: Vec<String>,
+    /// Show the values of policies that nobody set, too
+    #[arg(long)]
+    pub defaults: bool,
     /// End with exit code 1 if there is any advice
     #[arg(long)]
     pub deny_advice: bool,

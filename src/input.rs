@@ -3,13 +3,17 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
-use sim::scenario::{Format, Override, Places, Scenario, Settings, Source};
+use sim::scenario::{Format, Override, Places, Scenario, Settings, Source, nearest};
 
 use crate::error::Error;
 use crate::shipped::{self, Folder};
+
+/// The name of standard input.
+const STDIN: &str = "-";
 
 /// A scenario or experiment as text, and where it was found.
 #[derive(Clone, Debug)]
@@ -46,12 +50,24 @@ pub struct Loaded {
 }
 
 impl Input {
-    /// The file at `path`, or else what comes with the program under that name.
+    /// The file at `path`, or else what comes with the program under that name; `-` is standard input.
     ///
     /// # Errors
-    /// [`Error::Usage`] when there is neither, or the suffix is unknown; [`Error::Io`].
+    /// [`Error::Usage`] when there is neither, the suffix is unknown, or it is not what `folder` holds; [`Error::Io`].
     pub fn open(path: &Path, folder: Folder) -> Result<Input, Error> {
         let asked = path.to_string_lossy();
+        if asked == STDIN {
+            let text = io::read_to_string(io::stdin()).map_err(Error::io("read", path))?;
+            return Input {
+                name: "stdin".into(),
+                shown: "<stdin>".into(),
+                text,
+                // Which JSON is as well.
+                format: Format::Yaml,
+                place: Place::Disk(PathBuf::new()),
+            }
+            .of(folder);
+        }
         if !path.is_file()
             && let Some((name, path, text)) =
                 shipped::all(folder).find(|(name, path, _)| *name == asked || *path == asked)
@@ -71,13 +87,36 @@ impl Input {
         };
         let text = fs::read_to_string(path).map_err(Error::io("read", path))?;
         let stem = path.file_stem().unwrap_or(path.as_os_str());
-        Ok(Input {
+        Input {
             name: stem.to_string_lossy().into(),
             shown: asked.into(),
             text,
             format,
             place: Place::Disk(path.parent().unwrap_or(Path::new("")).into()),
-        })
+        }
+        .of(folder)
+    }
+
+    /// Itself, unless it is clearly the other of scenario and experiment.
+    fn of(self, folder: Folder) -> Result<Input, Error> {
+        // What cannot be read is told about, with its places, when it is.
+        let Ok(places) = self.places(&[]) else {
+            return Ok(self);
+        };
+        let has = |key| places.has(&[key]);
+        let experiment = has("vary") || has("measure") || has("model");
+        let scenario = has("clients") || has("services");
+        let shown = &self.shown;
+        match folder {
+            Folder::Models if experiment && !scenario => Err(Error::Usage(format!(
+                "{shown} is an experiment, not a scenario: `retrystorm sweep {shown}` runs it"
+            ))),
+            Folder::Experiments if scenario && !experiment => Err(Error::Usage(format!(
+                "{shown} is a scenario, not an experiment: `retrystorm run {shown}` runs it; an experiment names it \
+                 as its `model` and says what to `vary`"
+            ))),
+            _ => Ok(self),
+        }
     }
 
     /// Another input named in this one, relative to it: a model in an experiment.
@@ -169,7 +208,22 @@ impl Place {
 
 fn unknown(asked: &str, exists: bool, folder: Folder) -> String {
     if exists {
-        return format!("{asked}: expected a name that ends in .yaml, .toml or .json");
+        return format!(
+            "{asked}: expected a name that ends in .yaml, .yml, .toml or .json, or `-` for standard input (YAML or JSON)"
+        );
+    }
+    let other = folder.other();
+    if shipped::all(other).any(|(name, path, _)| name == asked || path == asked) {
+        let (is, verb) = match other {
+            Folder::Models => ("a model", "run"),
+            Folder::Experiments => ("an experiment", "sweep"),
+        };
+        return format!("{asked} is {is}: `retrystorm {verb} {asked}` runs it");
+    }
+    if let Some(name) = nearest(asked, shipped::all(folder).map(|(name, ..)| name)) {
+        return format!(
+            "{asked}: no such file; did you mean `{name}`, which comes with the program?"
+        );
     }
     // Of those that lie where the one asked for would.
     let beside = |shelf: &str| -> Vec<&str> {

@@ -7,7 +7,7 @@ use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 use seawall::{Span, Time};
 use sim::World;
-use sim::metrics::Outcome;
+use sim::metrics::{Ended, Outcome};
 use sim::scenario::Scenario;
 
 use crate::error::Error;
@@ -42,20 +42,27 @@ pub fn on_threads<I: Sync, R: Send>(
     Ok(pool.install(|| each.map(work).collect()))
 }
 
+/// Events between two looks at whether Ctrl-C was pressed: some tenths of a second.
+const EVENTS_BETWEEN_LOOKS: u64 = 1 << 21;
+
 /// One run; `None` when Ctrl-C was pressed before its end.
 #[must_use]
 pub fn run(scenario: &Arc<Scenario>, seed: u64, progress: &Progress) -> Option<Outcome> {
-    run_with_ledger(scenario, seed, None, progress)
+    run_as_far_as_possible(scenario, seed, None, progress)
+        .filter(|outcome| outcome.ended != Ended::Interrupted)
 }
 
-/// One run that keeps a ledger of so many calls, if any.
+/// One run that keeps a ledger of so many calls, if any. Ctrl-C ends it where it is; `None` when it was pressed before.
 #[must_use]
-pub fn run_with_ledger(
+pub fn run_as_far_as_possible(
     scenario: &Arc<Scenario>,
     seed: u64,
     ledger: Option<u64>,
     progress: &Progress,
 ) -> Option<Outcome> {
+    if interrupt::asked() {
+        return None;
+    }
     RUNNING.set(Some(seed));
     let mut world = World::new(Arc::clone(scenario), seed);
     if let Some(calls) = ledger {
@@ -63,23 +70,29 @@ pub fn run_with_ledger(
     }
     let outcome = run_in_parts(world, scenario, progress);
     RUNNING.set(None);
-    outcome
+    Some(outcome)
 }
 
-fn run_in_parts(mut world: World, scenario: &Scenario, progress: &Progress) -> Option<Outcome> {
+fn run_in_parts(mut world: World, scenario: &Scenario, progress: &Progress) -> Outcome {
     let duration = scenario.run.duration;
-    for part in 1..=PARTS {
-        if interrupt::asked() {
-            return None;
-        }
+    'parts: for part in 1..=PARTS {
         let until = Span((u128::from(duration.0) * u128::from(part) / u128::from(PARTS)) as u64);
-        if world.run_until(Time::ZERO.after(until)).is_some() {
-            progress.passed(PARTS + 1 - part);
-            break;
+        let until = Time::ZERO.after(until);
+        loop {
+            if interrupt::asked() {
+                world.interrupt();
+            }
+            if world.run_for(until, EVENTS_BETWEEN_LOOKS).is_some() {
+                progress.passed(PARTS + 1 - part);
+                break 'parts;
+            }
+            if world.now() >= until {
+                break;
+            }
         }
         progress.passed(1);
     }
-    Some(world.run())
+    world.run()
 }
 
 /// Threads to use when nobody says how many.

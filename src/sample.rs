@@ -52,6 +52,7 @@ pub(crate) fn scenario() -> Scenario {
                 calls: u64::MAX,
                 queue: u64::MAX,
                 memory: u64::MAX,
+                standstill: u64::MAX,
             },
             trigger: None,
         },

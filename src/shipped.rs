@@ -23,6 +23,15 @@ impl Folder {
             Folder::Experiments => "experiments",
         }
     }
+
+    /// The one of the two that it is not.
+    #[must_use]
+    pub const fn other(self) -> Folder {
+        match self {
+            Folder::Models => Folder::Experiments,
+            Folder::Experiments => Folder::Models,
+        }
+    }
 }
 
 /// The names that can be asked for, in alphabetical order, with path and text. What lies in a folder of its own is

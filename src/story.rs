@@ -178,7 +178,10 @@ impl Teller<'_> {
         } else {
             "Healthy"
         };
-        format!("{left}: {success} of calls ended well{p99}")
+        match success {
+            Some(success) => format!("{left}: {success} of calls ended well{p99}"),
+            None => "No call ended, so there is nothing to judge".into(),
+        }
     }
 
     fn recovered(&self) -> String {
@@ -225,9 +228,17 @@ impl Teller<'_> {
             Some(Trigger { end: None, .. }) => " while the trigger lasts",
             _ => "",
         };
+        let Some(success) = self.success() else {
+            return "Degraded: no call ended".into();
+        };
+        if self.alike().all(|(j, _)| j.too_short) {
+            return format!(
+                "Degraded, and cut short: {success} of calls ended well; a longer run.duration would tell whether it stays down{}",
+                self.kept_down_by()
+            );
+        }
         format!(
-            "Degraded: {} of calls ended well{without}{}",
-            self.success(),
+            "Degraded: {success} of calls ended well{without}{}",
             self.kept_down_by()
         )
     }
@@ -249,11 +260,9 @@ impl Teller<'_> {
         }
     }
 
-    fn success(&self) -> String {
-        self.summary
-            .run()
-            .mean("success_rate")
-            .map_or_else(|| "none".into(), number::share)
+    /// `None`: no call ended.
+    fn success(&self) -> Option<String> {
+        self.summary.run().mean("success_rate").map(number::share)
     }
 
     /// The replications that got the common verdict.

@@ -254,6 +254,7 @@ const CASES: &[(&str, &[Edit], &[Edit])] = &[
     ),
     ("no-baseline", &[], &[("at: 30s", "at: 12s")]),
     ("no-aftermath", &[], &[("at: 30s", "at: 53s")]),
+    ("fault-without-effect", &[], &[("factor: 2", "factor: 1")]),
 ];
 
 fn edited(text: &str, edits: &[Edit]) -> String {

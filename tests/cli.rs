@@ -258,3 +258,47 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     drop(child.stdout.take());
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
 }
+
+/// Whether the process has something to do on Ctrl-C yet.
+#[cfg(target_os = "linux")]
+fn catches_interrupts(id: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+    let caught = status.lines().find_map(|l| l.strip_prefix("SigCgt:"));
+    let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    // SIGINT is signal 2, the second bit.
+    caught.is_some_and(|mask| mask & 0b10 != 0)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn ctrl_c_ends_a_run_where_it_is_and_writes_what_there_is() {
+    use std::process::Stdio;
+
+    let folder = Folder::with_small();
+    // Years of simulated time, of which one window is over at once.
+    let run = "run small.yaml --no-plots --replications 1 --set run.duration=50000h --set run.window=1h \
+               --set run.limits.events=1000000000000";
+    let child = folder
+        .command(run)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let child = child.expect("it starts");
+    while !catches_interrupts(child.id()) {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    let killed = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(killed.expect("there is a kill").success());
+    let ran = crate::program::Ran::of(child.wait_with_output().expect("it ends")).ended(130);
+    // Asked before the first event, there is nothing to write, and that is said.
+    if ran.stderr.contains("there are no results") {
+        return;
+    }
+    assert!(ran.stdout.contains("interrupted at "), "{}", ran.stdout);
+    let summary: serde_json::Value =
+        serde_json::from_str(&folder.read("output/small/summary.json")).expect("JSON");
+    assert_eq!(summary["complete"], false);
+    assert_eq!(summary["ended"][0], "interrupted");
+}

@@ -8,6 +8,7 @@ mod determinism;
 mod docs;
 mod gallery;
 mod incidents;
+mod input;
 mod labs;
 mod pages;
 mod program;

@@ -1,16 +1,17 @@
 //! Whether a run can tell what it is asked.
 
 use seawall::{Span, Time};
+use sim::scenario::model::FaultKind;
 use sim::verdict::Trigger;
 
 use super::facts::Facts;
 use super::{Finding, Severity, Trap};
-use crate::number::duration;
+use crate::number::{duration, plain};
 
 /// Windows that make a state, before and after a trigger; the verdict asks for as many.
 const WINDOWS: f64 = 10.0;
 
-pub(super) const TRAPS: [Trap; 2] = [
+pub(super) const TRAPS: [Trap; 3] = [
     Trap {
         name: "no-baseline",
         severity: Severity::Risk,
@@ -27,7 +28,51 @@ pub(super) const TRAPS: [Trap; 2] = [
         source: "the rule of the verdict; users' trap 18: the test is that the trigger is gone and it is still bad",
         find: no_aftermath,
     },
+    Trap {
+        name: "fault-without-effect",
+        severity: Severity::Mistake,
+        seen: "A fault changes nothing: a factor of 1, or a share of 0.",
+        why: "A world that is not disturbed comes through well, and that says nothing about it.",
+        source: "the meaning of the faults, docs/scenario.md",
+        find: without_effect,
+    },
 ];
+
+fn without_effect(facts: &Facts<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (index, fault) in facts.scenario.faults.iter().enumerate() {
+        let services = &facts.scenario.services;
+        let (what, value, subject) = match fault.kind {
+            FaultKind::Slow { service, factor } if factor == 1.0 => {
+                ("factor", factor, &services[service as usize].name)
+            }
+            FaultKind::Load { client, factor } if factor == 1.0 => (
+                "factor",
+                factor,
+                &facts.scenario.clients[client as usize].name,
+            ),
+            FaultKind::Errors { service, share, .. }
+            | FaultKind::LoseCapacity { service, share }
+                if share == 0.0 =>
+            {
+                ("share", share, &services[service as usize].name)
+            }
+            _ => continue,
+        };
+        found.push(Finding {
+            place: facts.places.find(&["faults", &index.to_string()]),
+            subject: subject.clone(),
+            reason: format!(
+                "{} with a {what} of {} leaves it as it is",
+                fault.kind.name(),
+                plain(value)
+            ),
+            figures: vec![(what, value)],
+            mend: format!("another {what}, or no fault"),
+        });
+    }
+    found
+}
 
 /// Where the trigger is written.
 fn place(facts: &Facts<'_>) -> sim::scenario::Location {

@@ -62,6 +62,9 @@ fn outlasts(facts: &Facts<'_>) -> Vec<Finding> {
         let Some(patience) = patience(facts, index).map(Span::as_secs_f64) else {
             continue;
         };
+        if places == 0 {
+            continue;
+        }
         let wait = f64::from(places) / f64::from(workers) * facts.hold(index);
         if wait <= patience || !facts.to(index).all(serves_nobody) {
             continue;

@@ -9,7 +9,7 @@ use super::Format;
 /// Run an experiment: every point of its grid.
 #[derive(Debug, Args)]
 pub struct Sweep {
-    /// An experiment (.yaml, .toml, .json), or the name of one that comes with the program
+    /// An experiment (.yaml, .toml, .json), the name of one that comes with the program, or `-` for standard input
     pub file: PathBuf,
     /// Seed of the first replication at every point; the others count on from it [default: as in the
     /// experiment, or else in its scenario]

@@ -39,7 +39,13 @@ pub(super) fn check(check: &Check, talk: Talk) -> Result<u8, Error> {
         CheckFormat::Text => {
             let style = Style::of_stdout(talk.no_color);
             let settings = input.settings(&overrides)?;
-            let text = effective(&input.shown, &loaded.scenario, &settings, style);
+            let view = View {
+                scenario: &loaded.scenario,
+                topology: Topology::of(&loaded.scenario),
+                defaults: check.defaults,
+                style,
+            };
+            let text = view.effective(&input.shown, &settings, &advice);
             super::print(&(text + &advice::text(&advice, style)))?;
         }
         CheckFormat::Json => super::print(&document(&input, &facts, &advice, &check.allowed))?,
@@ -84,46 +90,51 @@ fn document(input: &Input, facts: &Facts<'_>, advice: &[Advice], allowed: &[Stri
     crate::report::json::document(advice::SUMMARY.iter().map(|(key, _)| *key).zip(values))
 }
 
-/// What a scenario comes down to: who calls whom, under which policy, and how bad it can get.
-fn effective(shown: &str, scenario: &Scenario, settings: &[Settings], style: Style) -> String {
-    let view = View {
-        scenario,
-        topology: Topology::of(scenario),
-        style,
-    };
-    let mut out = String::new();
-    let title = if scenario.title.is_empty() {
-        "a scenario"
-    } else {
-        &scenario.title
-    };
-    let _ = writeln!(
-        out,
-        "{} {}",
-        style.good("✓"),
-        style.bold(&format!("{shown}: {title}"))
-    );
-    for paragraph in scenario.description.lines() {
-        for line in wrapped(paragraph, COLUMNS - 2) {
-            let _ = writeln!(out, "  {line}");
-        }
-    }
-    let _ = writeln!(out, "  {}\n", style.dim(&view.run()));
-    view.tree(&mut out);
-    view.policies(&mut out);
-    view.settings(&mut out, settings);
-    view.faults(&mut out);
-    view.worst(&mut out);
-    out
-}
-
 struct View<'a> {
     scenario: &'a Scenario,
     topology: Topology,
+    /// Whether values that nobody set are shown.
+    defaults: bool,
     style: Style,
 }
 
 impl View<'_> {
+    /// What a scenario comes down to: who calls whom, under which policy, and how bad it can get.
+    fn effective(&self, shown: &str, settings: &[Settings], advice: &[Advice]) -> String {
+        let View {
+            scenario, style, ..
+        } = self;
+        let mut out = String::new();
+        let title = if scenario.title.is_empty() {
+            "a scenario"
+        } else {
+            &scenario.title
+        };
+        let _ = writeln!(
+            out,
+            "{} {}",
+            style.good("✓"),
+            style.bold(&format!("{shown}: {title}"))
+        );
+        for paragraph in scenario.description.lines() {
+            for line in wrapped(paragraph, COLUMNS - 2) {
+                let _ = writeln!(out, "  {line}");
+            }
+        }
+        let _ = writeln!(out, "  {}", style.dim(&self.run()));
+        if !advice.is_empty() {
+            let words = format!("advice below: {}", advice::count(advice));
+            let _ = writeln!(out, "  {}", style.warn(&words));
+        }
+        out.push('\n');
+        self.tree(&mut out);
+        self.policies(&mut out);
+        self.settings(&mut out, settings);
+        self.faults(&mut out);
+        self.worst(&mut out);
+        out
+    }
+
     fn run(&self) -> String {
         let run = &self.scenario.run;
         let span = |span: seawall::Span| number::duration(span.as_secs_f64());
@@ -211,7 +222,7 @@ impl View<'_> {
                 .into_iter()
                 .chain([deadline])
             {
-                for line in crate::report::table::wrapped(&line, 94) {
+                for line in wrapped(&line, 94) {
                     let _ = writeln!(out, "      {line}");
                 }
             }
@@ -219,7 +230,7 @@ impl View<'_> {
         out.push('\n');
     }
 
-    /// Each value of each policy in use, and where it comes from; what nobody set in one paragraph.
+    /// Each value of each policy in use, and where it comes from; what nobody set only if that was asked for.
     fn settings(&self, out: &mut String, settings: &[Settings]) {
         let used = |name: &str| {
             let policies = &self.scenario.policies;
@@ -243,7 +254,12 @@ impl View<'_> {
                 let origin = self.style.dim(&format!("{origin:origins$}"));
                 let _ = writeln!(out, "      {path:paths$}  {origin}  {value}");
             }
-            for line in crate::report::table::wrapped(&usual, 94) {
+            let usual = if self.defaults {
+                format!("by default: {}", usual.join(" · "))
+            } else {
+                format!("{} more by default: --defaults shows them", usual.len())
+            };
+            for line in wrapped(&usual, 94) {
                 let _ = writeln!(out, "      {}", self.style.dim(&line));
             }
         }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use sim::metrics::Outcome;
+use sim::metrics::{Ended, Outcome};
 use sim::scenario::{Override, Scenario};
 
 use crate::advice::{self, facts::Facts};
@@ -64,12 +64,13 @@ pub(super) fn run(run: &Run, talk: Talk, arguments: &[String]) -> Result<u8, Err
         let seeds = replicate::seeds(seed, asked);
         let more = replicate::on_threads(jobs, &seeds[outcomes.len()..], |&one| {
             let ledger = run.ledger.filter(|_| one == seed);
-            replicate::run_with_ledger(&scenario, one, ledger, &progress)
+            replicate::run_as_far_as_possible(&scenario, one, ledger, &progress)
         })?;
         outcomes.extend(more.into_iter().flatten());
+        keep_the_whole(&mut outcomes);
         let judge = |goal: &Goal| goal.judge(&scenario, &outcomes);
         let reached: Vec<Reached> = goals.iter().map(judge).collect();
-        let interrupted = outcomes.len() < seeds.len();
+        let interrupted = interrupt::asked();
         match precision::next(&reached, asked, most) {
             Some(next) if !interrupted => {
                 progress.more(u64::from(next - asked));
@@ -96,7 +97,8 @@ pub(super) fn run(run: &Run, talk: Talk, arguments: &[String]) -> Result<u8, Err
         warmup: &warmup,
         precision: &reached,
         asked: asked as usize,
-        interrupted: outcomes.len() < asked as usize,
+        interrupted: outcomes.len() < asked as usize
+            || outcomes.iter().any(|o| o.ended == Ended::Interrupted),
     };
     let making = Making {
         command: arguments,
@@ -131,6 +133,16 @@ pub(super) fn run(run: &Run, talk: Talk, arguments: &[String]) -> Result<u8, Err
     } else {
         exit::OK
     })
+}
+
+/// Runs that were interrupted tell less than the whole ones; if there are only such, the first is better than nothing.
+fn keep_the_whole(outcomes: &mut Vec<Outcome>) {
+    let whole = |outcome: &Outcome| outcome.ended != Ended::Interrupted;
+    if outcomes.iter().any(whole) {
+        outcomes.retain(whole);
+    } else {
+        outcomes.truncate(1);
+    }
 }
 
 /// What `--precision` asks for.

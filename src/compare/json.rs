@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::difference::Difference;
 use super::run::{Comparison, Ran};
 use crate::figure::Scope;
-use crate::report::json::{document, ended, number};
+use crate::report::json::{document, number};
 
 /// Keys of the document, in order, with their meaning.
 pub const KEYS: [(&str, &str); 9] = [
@@ -70,7 +70,7 @@ fn world(world: &Ran) -> Value {
         "name": world.name,
         "scenario_sha256": world.hash,
         "verdict": world.story.json(),
-        "ended": outcomes.map(|o| ended(o.ended)).collect::<Vec<_>>(),
+        "ended": outcomes.map(|o| o.ended.name()).collect::<Vec<_>>(),
         "trajectories": trajectories.collect::<Vec<_>>(),
     })
 }

@@ -1,7 +1,6 @@
 //! `summary.json`: stable keys, `null` for "no data", nothing about the machine or the day.
 
 use serde_json::{Map, Value, json};
-use sim::metrics::Ended;
 
 use super::Report;
 use super::summary::Row;
@@ -31,7 +30,7 @@ pub const KEYS: [(&str, &str); 14] = [
     ),
     (
         "ended",
-        "Why each replication ended: `completed`, or the limit that was reached.",
+        "Why each replication ended: `completed`, the limit that was reached (`event_limit`, `call_limit`, `queue_limit`, `memory_limit`, `standstill_limit`), or `interrupted`.",
     ),
     (
         "trajectories",
@@ -61,7 +60,7 @@ pub const KEYS: [(&str, &str); 14] = [
 #[must_use]
 pub fn summary(report: &Report<'_>, hash: &str) -> String {
     let outcomes = report.outcomes;
-    let ended: Vec<&str> = outcomes.iter().map(|o| ended(o.ended)).collect();
+    let ended: Vec<&str> = outcomes.iter().map(|o| o.ended.name()).collect();
     let trajectories: Vec<String> = outcomes
         .iter()
         .map(|o| format!("{:016x}", o.trajectory))
@@ -98,18 +97,6 @@ pub(crate) fn document<'a>(entries: impl Iterator<Item = (&'a str, Value)>) -> S
     let mut text = serde_json::to_string_pretty(&map).expect("keys are strings");
     text.push('\n');
     text
-}
-
-/// The word for why a replication ended.
-#[must_use]
-pub const fn ended(ended: Ended) -> &'static str {
-    match ended {
-        Ended::Completed => "completed",
-        Ended::EventLimit => "event_limit",
-        Ended::CallLimit => "call_limit",
-        Ended::QueueLimit => "queue_limit",
-        Ended::MemoryLimit => "memory_limit",
-    }
 }
 
 fn figures(report: &Report<'_>) -> Value {

@@ -59,11 +59,18 @@ impl Report<'_> {
         let first = cut.next()?;
         let count = |n: u64, what: &str| format!("{} {what}", number::prefixed(n as f64));
         let (key, limit) = match first.ended {
-            Ended::Completed => return None,
+            Ended::Completed | Ended::Interrupted => return None,
             Ended::EventLimit => ("events", count(limits.events, "events")),
             Ended::CallLimit => ("calls", count(limits.calls, "calls in flight")),
             Ended::QueueLimit => ("queue", count(limits.queue, "jobs waiting at one service")),
             Ended::MemoryLimit => ("memory", count(limits.memory, "bytes taken")),
+            Ended::StandstillLimit => (
+                "standstill",
+                count(
+                    limits.standstill,
+                    "events in which no time passed: is there a loop without a pause, or a retry without a backoff?",
+                ),
+            ),
         };
         let at = number::duration(first.measured_to.0 as f64 / 1e9);
         let runs = match (cut.count() + 1, self.outcomes.len()) {

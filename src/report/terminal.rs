@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use seawall::{Stopped, Time};
-use sim::metrics::Window;
+use sim::metrics::{Ended, Window};
 use sim::verdict::Trigger;
 
 use super::sparkline::{marks, sparkline};
@@ -122,7 +122,14 @@ impl Lines {
         }
         if report.interrupted {
             let (done, asked) = (report.outcomes.len(), report.asked);
-            let words = format!("▌ interrupted: {done} of {asked} replications were finished");
+            let cut = (report.outcomes.iter()).find(|o| o.ended == Ended::Interrupted);
+            let words = match cut {
+                Some(cut) => format!(
+                    "▌ interrupted at {}: figures are of the time before",
+                    number::duration(cut.measured_to.0 as f64 / 1e9)
+                ),
+                None => format!("▌ interrupted: {done} of {asked} replications were finished"),
+            };
             self.line(&style.warn(&words));
         }
         self.line("");

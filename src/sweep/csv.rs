@@ -5,7 +5,6 @@ use sim::experiment::Axis;
 use super::plan::{Plan, Spot};
 use super::results::{Finding, Results, unit_name};
 use crate::report::csv::{Table, number};
-use crate::report::json::ended;
 use sim::verdict::Verdict;
 
 /// Columns of `results.csv` after the axes.
@@ -65,7 +64,7 @@ pub fn results(plan: &Plan, results: &Results) -> String {
                 let fields = [
                     replication.to_string(),
                     spot.seed_of(replication).to_string(),
-                    ended(run.ended).into(),
+                    run.ended.name().into(),
                     measured.into(),
                     unit_name(metric).into(),
                     number(value),

@@ -18,7 +18,6 @@ use super::plan::{Plan, questions};
 use super::results::Run;
 use crate::error::Error;
 use crate::input::hex;
-use crate::report::json::ended;
 
 /// Its name in the output folder.
 pub const NAME: &str = "sweep.journal";
@@ -133,7 +132,7 @@ fn line(hash: &str, seed: u64, run: &Run) -> String {
         .collect();
     let body = format!(
         "{hash} {seed} {} {:016x} {}",
-        ended(run.ended),
+        run.ended.name(),
         run.trajectory,
         values.join(",")
     );
@@ -179,14 +178,7 @@ fn parse_line(line: &str) -> Option<((String, u64), Run)> {
     let hash = fields.next()?.to_string();
     let seed = fields.next()?.parse().ok()?;
     let word = fields.next()?;
-    let all = [
-        Ended::Completed,
-        Ended::EventLimit,
-        Ended::CallLimit,
-        Ended::QueueLimit,
-        Ended::MemoryLimit,
-    ];
-    let ended = all.into_iter().find(|&known| ended(known) == word)?;
+    let ended = Ended::ALL.into_iter().find(|known| known.name() == word)?;
     let trajectory = u64::from_str_radix(fields.next()?, 16).ok()?;
     let value = |text: &str| match text {
         "" => Some(None),

@@ -6,7 +6,7 @@ use sim::verdict::Verdict;
 use super::plan::Plan;
 use super::results::{Finding, Results, unit_name};
 use crate::figure::column;
-use crate::report::json::{document, ended, estimate, number};
+use crate::report::json::{document, estimate, number};
 
 /// Keys of the document, in order, with their meaning.
 pub const KEYS: [(&str, &str); 12] = [
@@ -115,7 +115,7 @@ fn point(plan: &Plan, results: &Results, i: usize) -> Value {
         })
         .collect();
     let seeds: Vec<u64> = results.ended(i).map(|(r, _)| spot.seed_of(r)).collect();
-    let why: Vec<&str> = results.ended(i).map(|(_, run)| ended(run.ended)).collect();
+    let why: Vec<&str> = results.ended(i).map(|(_, run)| run.ended.name()).collect();
     let trajectories: Vec<String> = results
         .ended(i)
         .map(|(_, run)| format!("{:016x}", run.trajectory))

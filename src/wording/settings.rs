@@ -2,9 +2,9 @@
 
 use sim::scenario::{Origin, Setting, Settings};
 
-/// Path, origin and value of each value that somebody set; and all others in one sentence.
+/// Path, origin and value of each value that somebody set; and all others.
 #[must_use]
-pub fn settings(settings: &Settings) -> (Vec<[String; 3]>, String) {
+pub fn settings(settings: &Settings) -> (Vec<[String; 3]>, Vec<String>) {
     let single = settings
         .values
         .iter()
@@ -29,7 +29,7 @@ pub fn settings(settings: &Settings) -> (Vec<[String; 3]>, String) {
         let origin = words(&order.origin).unwrap_or_else(|| "default".into());
         set.push([order.path.clone(), origin, order.value.clone()]);
     }
-    (set, format!("by default: {}", usual.join(" · ")))
+    (set, usual)
 }
 
 /// Who set a value; `None` if nobody did.

@@ -99,7 +99,8 @@ impl World {
             warmup::settled(scenario, &seeds, 1, &progress).expect("not interrupted");
         let scenario = Arc::new(scenario);
         let run = |&seed: &u64| {
-            replicate::run_with_ledger(&scenario, seed, ledger, &progress).expect("not interrupted")
+            replicate::run_as_far_as_possible(&scenario, seed, ledger, &progress)
+                .expect("not interrupted")
         };
         let outcomes: Vec<_> = seeds.iter().map(run).collect();
         let summary = Summary::of(&scenario, &outcomes);

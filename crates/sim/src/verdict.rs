@@ -11,7 +11,10 @@
 //! * Windows after the warm-up are looked at in **blocks**: so many windows, beginning at each window in
 //!   turn, that chance alone does not take 5 % off a block. With a share `p` of calls answered well before
 //!   the trigger, 100 + 6400 (1 − p) calls make 5 % four standard deviations of a binomial count; where a
-//!   client loops, 6400 calls, as for a Poisson count. A block is never more than a quarter of the run.
+//!   client loops, 6400 calls, as for a Poisson count. And calls in flight when a block begins or ends belong
+//!   to it by half: with `L` of them before the trigger, the change from one edge to the other has a standard
+//!   deviation of √(2 L), and 80 √(2 L) calls make 5 % four of those. A block is never more than a quarter of
+//!   the run.
 //! * A block is **bad** if its goodput is below 95 % of what was to be expected in it.
 //!
 //! Then the run was
@@ -20,7 +23,8 @@
 //!   calls were answered well;
 //! * **recovered** after *x* if there are bad blocks, but none that begins later than *x* after the end of
 //!   the trigger (0 s if all were over with it);
-//! * **metastable** if the last block is still bad though the trigger has been over for ten windows or more;
+//! * **metastable** if the last block is still bad though the trigger has been over for two blocks, and for ten
+//!   windows or more;
 //! * **degraded** otherwise: bad while a trigger lasts that never ends, too little time after it to tell, or
 //!   not well to begin with (below 95 % of the load offered before the trigger, or without one).
 
@@ -33,8 +37,11 @@ use crate::scenario::model::{Caller, FaultKind, Scenario, Source};
 
 /// Below this share of what was to be expected, goodput is bad.
 const ENOUGH: f64 = 0.95;
-/// So many windows after the trigger make a state last.
+/// So many windows after the trigger make a state last, and so many blocks.
 const LASTING: usize = 10;
+const LASTING_BLOCKS: usize = 2;
+/// So many standard deviations are not chance.
+const DEVIATIONS: f64 = 4.0;
 
 /// What kind of story a run was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,6 +153,8 @@ pub struct Judgement {
     pub baseline: Option<f64>,
     /// Windows in a block.
     pub block: usize,
+    /// The run ended too early after the trigger to tell whether the world stays down.
+    pub too_short: bool,
 }
 
 /// Judges a run.
@@ -153,11 +162,17 @@ pub struct Judgement {
 pub fn judge(scenario: &Scenario, outcome: &Outcome) -> Judgement {
     let trigger = Trigger::of(scenario);
     let series = Series::of(scenario, outcome, trigger);
+    let verdict = series.verdict(trigger);
     Judgement {
-        verdict: series.verdict(trigger),
+        verdict,
         trigger,
         baseline: series.baseline,
         block: series.block,
+        too_short: verdict == Verdict::Degraded
+            && series.well_before
+            && trigger
+                .and_then(|t| t.end)
+                .is_some_and(|end| series.after(end) < series.lasting()),
     }
 }
 
@@ -199,6 +214,19 @@ impl Calls {
         }
         calls
     }
+}
+
+/// Calls of the clients in flight, on average over the ends of windows.
+fn in_flight<'a>(scenario: &Scenario, windows: impl Iterator<Item = &'a &'a Window>) -> f64 {
+    let mut seen = 0.0;
+    let mut calls = 0.0;
+    for window in windows {
+        seen += 1.0;
+        let gauges = window.edges.iter().enumerate();
+        let top = gauges.filter(|&(edge, _)| scenario.is_top(edge));
+        calls += top.map(|(_, gauge)| gauge.in_flight as f64).sum::<f64>();
+    }
+    if seen > 0.0 { calls / seen } else { 0.0 }
 }
 
 impl Series {
@@ -264,11 +292,21 @@ impl Series {
         } else {
             ENOUGH
         };
-        let needed = if loops {
-            6400.0
+        // Four standard deviations of the count are to be 5 % of it.
+        let relative = DEVIATIONS / (1.0 - ENOUGH);
+        let squared = relative * relative;
+        let by_chance = if loops {
+            squared
         } else {
-            100.0 + 6400.0 * (1.0 - share)
+            100.0 + squared * (1.0 - share)
         };
+        let usual = if before.is_empty() {
+            in_flight(scenario, windows.iter())
+        } else {
+            in_flight(scenario, before.iter().copied())
+        };
+        let by_edges = relative * (2.0 * usual).sqrt();
+        let needed = by_chance.max(by_edges);
         let expected: f64 = points.iter().map(|point| point.expected).sum();
         let per_window = expected / points.len().max(1) as f64;
         let block = (needed / per_window).ceil().min(points.len() as f64 / 4.0);
@@ -286,6 +324,16 @@ impl Series {
         let good: f64 = block.iter().map(|point| point.good).sum();
         let expected: f64 = block.iter().map(|point| point.expected).sum();
         good < ENOUGH * expected
+    }
+
+    /// Windows that begin at `time` or later.
+    fn after(&self, time: Time) -> usize {
+        self.points.len() - self.points.partition_point(|point| point.start < time)
+    }
+
+    /// So many windows after the trigger make a state last.
+    fn lasting(&self) -> usize {
+        LASTING.max(LASTING_BLOCKS * self.block)
     }
 
     /// The beginnings of all whole blocks, at least one if there is any window at all.
@@ -334,7 +382,7 @@ impl Series {
                     after: well.since(end),
                 })
             }
-            Some(_) if self.points.len() - after >= LASTING => Verdict::Metastable,
+            Some(_) if self.after(end) >= self.lasting() => Verdict::Metastable,
             Some(_) => Verdict::Degraded,
         }
     }

@@ -30,3 +30,4 @@ pub use policy::settings::{Origin, Setting, Settings};
 pub use problem::{Problem, Problems};
 pub use topology::Topology;
 pub use tree::Format;
+pub use written::nearest;

@@ -128,6 +128,8 @@ pub struct Limits {
     pub queue: u64,
     /// Bytes of everything in flight and of all windows.
     pub memory: u64,
+    /// Events in a row in which no time passes; a run ends after at least so many and at most twice as many.
+    pub standstill: u64,
 }
 
 /// A population of callers.

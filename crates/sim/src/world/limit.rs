@@ -1,12 +1,54 @@
 //! Limits that end a run by name before it exhausts the machine.
 
+use seawall::Time;
+
 use super::World;
 use crate::metrics::Ended;
 
 /// How many more calls in flight than ever before make it worth a look at memory.
 const LOOK_EVERY: u64 = 4096;
 
+/// How far a world may go before it is looked at again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Watch {
+    /// Events after which it is to be seen whether time passes.
+    look_at: u64,
+    /// When it was looked at last; `None`: never.
+    looked: Option<Time>,
+}
+
+impl Watch {
+    pub(super) fn new(standstill: u64) -> Watch {
+        Watch {
+            look_at: standstill,
+            looked: None,
+        }
+    }
+}
+
 impl World {
+    /// Events that may be handled before [`World::limit_events`] is to be asked.
+    pub(super) fn events_until_a_look(&self) -> u64 {
+        self.watch.look_at.min(self.scenario.run.limits.events)
+    }
+
+    /// Whether so many events were too many, or did not make time pass.
+    #[cold]
+    pub(super) fn limit_events(&mut self) {
+        let limits = &self.scenario.run.limits;
+        if self.events >= limits.events {
+            self.stop = Some(Ended::EventLimit);
+        } else if self.events >= self.watch.look_at {
+            if self.watch.looked == Some(self.now) {
+                self.stop = Some(Ended::StandstillLimit);
+            }
+            self.watch = Watch {
+                look_at: self.events.saturating_add(limits.standstill),
+                looked: Some(self.now),
+            };
+        }
+    }
+
     /// More calls are in flight than ever before.
     #[cold]
     pub(super) fn more_calls_than_ever(&mut self) {

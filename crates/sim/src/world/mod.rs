@@ -52,6 +52,7 @@ use edge::EdgeState;
 use effects::EffectsState;
 use fallback::FallbackState;
 use hedge::Hedged;
+use limit::Watch;
 use service::ServiceState;
 use site::Site;
 use task::{Length, Task};
@@ -116,6 +117,7 @@ pub struct World {
     open: bool,
     /// A limit that was reached while an event was handled.
     stop: Option<Ended>,
+    watch: Watch,
     calls_in_flight: u64,
     calls_in_flight_max: u64,
     events: u64,
@@ -189,6 +191,7 @@ impl World {
             iterations_open: 0,
             open: true,
             stop: None,
+            watch: Watch::new(scenario.run.limits.standstill),
             calls_in_flight: 0,
             calls_in_flight_max: 0,
             events: 0,
@@ -269,14 +272,36 @@ impl World {
 
     /// Lets time pass up to and including `until`. `None` when it got there with the world still running.
     pub fn run_until(&mut self, until: Time) -> Option<Ended> {
-        let events_max = self.scenario.run.limits.events;
+        self.run_for(until, u64::MAX)
+    }
+
+    /// Ends the run here, with what was computed kept.
+    pub fn interrupt(&mut self) {
+        self.stop.get_or_insert(Ended::Interrupted);
+    }
+
+    /// Where in simulated time it is.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Lets time pass up to and including `until`, but handles no more than `events`. `None` when it got to either
+    /// with the world still running.
+    pub fn run_for(&mut self, until: Time, events: u64) -> Option<Ended> {
+        let enough = self.events.saturating_add(events);
+        let mut pause = self.events_until_a_look().min(enough);
         let last = Time::ZERO
             .after(self.scenario.run.duration)
             .after(self.scenario.run.drain);
         let until = until.min(last);
         loop {
-            if self.events >= events_max {
-                return Some(Ended::EventLimit);
+            if self.events >= pause {
+                self.limit_events();
+                if self.events >= enough && self.stop.is_none() {
+                    return None;
+                }
+                pause = self.events_until_a_look().min(enough);
             }
             if self.stop.is_some() {
                 return self.stop;

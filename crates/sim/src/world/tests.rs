@@ -35,6 +35,7 @@ fn one_service(arrivals: Arrivals, work: Law, spec: Spec) -> Scenario {
                 calls: u64::MAX,
                 queue: u64::MAX,
                 memory: u64::MAX,
+                standstill: u64::MAX,
             },
             trigger: None,
         },
@@ -343,6 +344,7 @@ fn a_limit_ends_the_run_by_name_with_what_was_computed_kept() {
         calls: 20,
         queue: u64::MAX,
         memory: u64::MAX,
+        standstill: u64::MAX,
     };
     assert_eq!(outcome(world.clone()).ended, Ended::CallLimit);
     // 10 000 calls come, of which ten are served; each that waits takes more than a hundred bytes.
@@ -354,6 +356,35 @@ fn a_limit_ends_the_run_by_name_with_what_was_computed_kept() {
     let out = outcome(world);
     assert_eq!(out.ended, Ended::MemoryLimit);
     assert!(out.calls_in_flight_max < 9_000);
+}
+
+#[test]
+fn a_world_in_which_no_time_passes_is_ended_by_name() {
+    let mut world = paced(Span::ZERO, Spec::default());
+    world.clients[0].source = Source::Loop {
+        start: Law::Constant(Span::ZERO),
+    };
+    world.run.limits.standstill = 10_000;
+    let out = outcome(world.clone());
+    assert_eq!(out.ended, Ended::StandstillLimit);
+    assert!((10_000..=20_000).contains(&out.events), "{}", out.events);
+    // Many events are no standstill as long as time passes.
+    world.code.laws[0] = Law::Constant(Span(1_000));
+    world.run.limits.events = 200_000;
+    assert_eq!(outcome(world).ended, Ended::EventLimit);
+}
+
+#[test]
+fn an_interrupted_world_keeps_what_was_computed() {
+    let scenario = Arc::new(paced(Span::millis(10), impatient()));
+    let mut world = World::new(scenario, 42);
+    assert_eq!(world.run_for(Time::MAX, 200), None);
+    let stopped_at = world.now();
+    world.interrupt();
+    let out = world.run();
+    assert_eq!(out.ended, Ended::Interrupted);
+    assert_eq!(out.measured_to, stopped_at);
+    assert!(out.totals.edges[0].ok > 10);
 }
 
 /// A gateway in front of the service, written as flat code: client -> gateway -> api.

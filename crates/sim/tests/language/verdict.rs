@@ -279,3 +279,64 @@ fn a_disturbance_is_seen_through_noise() {
     let block = judgement.block as f64;
     assert!((after.as_secs_f64() - 70.0).abs() <= block, "{judgement:?}");
 }
+
+/// A fault that does nothing, in a world whose calls take long against a window: calls in flight at a window's edge
+/// must not look like calls lost.
+#[test]
+fn a_trigger_that_does_nothing_leaves_no_mark() {
+    for (rate, work) in [("100/s", "50ms"), ("150/s", "50ms"), ("40/s", "2s")] {
+        let scenario = yaml(&format!(
+            "
+version: 1
+run: {{ duration: 120s, warmup: 10s }}
+clients: {{ web: {{ arrivals: {{ poisson: {rate} }}, calls: [ api ] }} }}
+services: {{ api: {{ work: {work} }} }}
+faults: [ {{ at: 40s, for: 10s, slow: {{ service: api, factor: 1 }} }} ]
+"
+        ));
+        let scenario = std::sync::Arc::new(scenario);
+        for seed in 1..=40 {
+            let outcome = sim::run(&scenario, seed);
+            let found = judge(&scenario, &outcome).verdict;
+            assert_eq!(
+                found,
+                Verdict::Healthy,
+                "{rate} calls of {work}, seed {seed}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_run_that_ends_soon_after_the_trigger_says_that_it_was_too_short() {
+    let down = |s| (1000, if s < 120 { 1000 } else { 300 });
+    let late = |s| (1000, if s < 580 { 1000 } else { 300 });
+    let too_short = |faults: &str, calls: &dyn Fn(u64) -> (u64, u64)| {
+        let scenario = world(OPEN, faults);
+        judge(&scenario, &run(&scenario, calls)).too_short
+    };
+    assert!(too_short("[ { at: 580s, for: 11s, outage: api } ]", &late));
+    assert!(!too_short(FAULT, &down), "metastable");
+    assert!(
+        !too_short("[ { at: 120s, outage: api } ]", &down),
+        "it lasts"
+    );
+}
+
+/// A block that holds the outage and what came after it says nothing about the end.
+#[test]
+fn metastable_takes_two_blocks_after_the_trigger() {
+    // Forty calls a second and one in a hundred failing: 164 calls to a block, five windows.
+    let calls = |end: u64| {
+        move |s: u64| match s {
+            _ if s < end => (40, if s % 5 == 0 { 38 } else { 40 }),
+            _ => (40, 0),
+        }
+    };
+    let trigger = |at: u64| format!("[ {{ at: {at}s, for: 1s, outage: api }} ]");
+    assert_eq!(
+        verdict(OPEN, &trigger(589), calls(589)),
+        Verdict::Metastable
+    );
+    assert_eq!(verdict(OPEN, &trigger(590), calls(590)), Verdict::Degraded);
+}

@@ -76,6 +76,9 @@ record! {
         /// What everything in flight and every window takes, as the kernel counts it: looked at when a window closes and
         /// as calls in flight grow.
         memory: Bytes = "8GiB",
+        /// Events in a row in which no time passes, as in a loop without a pause; the run ends after at least so many
+        /// and at most twice as many.
+        standstill: u64 = 10_000_000,
     }
 }
 
@@ -135,6 +138,8 @@ impl LimitsFile {
             calls: self.calls,
             queue: self.queue,
             memory: self.memory.0,
+            // With 0 the first event would be too many.
+            standstill: self.standstill.max(1),
         }
     }
 }

@@ -24,7 +24,7 @@ impl Format {
     /// The format a file name ends in: `.yaml`, `.yml`, `.toml` or `.json`.
     #[must_use]
     pub fn by_suffix(name: &str) -> Option<Format> {
-        match name.rsplit_once('.')?.1 {
+        match name.rsplit_once('.')?.1.to_ascii_lowercase().as_str() {
             "yaml" | "yml" => Some(Format::Yaml),
             "toml" => Some(Format::Toml),
             "json" => Some(Format::Json),

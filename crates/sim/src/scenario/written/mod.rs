@@ -52,7 +52,8 @@ pub(crate) trait Written: Sized {
 
 /// The known name nearest to `wrong` by edits, swaps of neighbours included, if it takes so few that it
 /// may have been meant: a third of the letters, at least one but not all.
-pub(crate) fn nearest<'n>(wrong: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+#[must_use]
+pub fn nearest<'n>(wrong: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let wrong = wrong.to_lowercase();
     let edits = |name: &str| strsim::osa_distance(&wrong, &name.to_lowercase());
     let (edits, name) = known

@@ -41,6 +41,9 @@ pub(crate) struct Percent(pub(crate) f64);
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Factor(pub(crate) f64);
 
+/// More is a slip of the finger.
+const FACTOR_MAX: f64 = 1e6;
+
 /// A share of several that belong together: percents of a whole, or plain weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Weight {
@@ -124,7 +127,7 @@ impl Written for Span {
             json!({
                 "description": "A length of time with its unit: \"5ns\", \"100us\", \"250ms\", \"1.5s\", \"10min\", \"2h\", \"1d\", \"1m30s\".",
                 "type": "string",
-                "pattern": r"^(\s*(\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|min|h|d))+$",
+                "pattern": r"^(\s*(\d+(\.\d*)?|\.\d+)\s*(ns|us|µs|μs|ms|s|m|min|h|d))+$",
             })
         })
     }
@@ -226,8 +229,12 @@ impl Written for Percent {
 
 impl Written for Factor {
     fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
-        let expected = "a factor such as 3, \"3x\" or 0.5";
-        decode(node, problems, expected, at_least_zero, parse_times).map(Factor)
+        let expected = "a factor from 0 to 1000000 such as 3, \"3x\" or 0.5";
+        let sensible = |factor: f64| (0.0..=FACTOR_MAX).contains(&factor).then_some(factor);
+        decode(node, problems, expected, sensible, |text| {
+            sensible(parse_times(text)?)
+        })
+        .map(Factor)
     }
 
     fn schema(defs: &mut Defs) -> Json {
@@ -235,7 +242,7 @@ impl Written for Factor {
             json!({
                 "description": "A multiple: 3, \"3x\" or 0.5.",
                 "anyOf": [
-                    { "type": "number", "minimum": 0 },
+                    { "type": "number", "minimum": 0, "maximum": FACTOR_MAX },
                     { "type": "string", "pattern": r"^(\d+(\.\d*)?|\.\d+)\s*[x×]$" },
                 ],
             })

@@ -16,7 +16,7 @@ const UNITS: &[(&str, u64)] = &[
     ("d", 86_400_000_000_000),
 ];
 
-/// A length of time: one or more of number and unit, such as `250ms`, `1.5s`, `.01s`, `2h`, `1m30s`.
+/// A length of time: one or more of number and unit, such as `250ms`, `1.5s`, `.01s`, `2h`, `1m30s`, `5 min`.
 ///
 /// Exact: what cannot be expressed in whole nanoseconds is rounded to the nearest, and refused if that
 /// would turn something into nothing.
@@ -28,6 +28,7 @@ pub(crate) fn parse_span(text: &str) -> Result<Span, String> {
     let mut total = 0u64;
     while !rest.is_empty() {
         let (number, after) = split_number(rest).ok_or_else(|| no_span(text))?;
+        let after = after.trim_start();
         let unit = UNITS.iter().find(|(name, _)| after.starts_with(name));
         let Some(&(name, nanos)) = unit else {
             return Err(if after.is_empty() {
@@ -199,6 +200,7 @@ mod tests {
             ("0s", 0),
             ("1m30s", 90_000_000_000),
             ("1h 2min 3.5s", 3_723_500_000_000),
+            ("5 min", 300_000_000_000),
             ("0.1ms", 100_000),
             ("1.0000000005s", 1_000_000_001),
             ("0.3333333333333333333333333s", 333_333_333),
