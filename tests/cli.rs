@@ -191,6 +191,21 @@ fn a_limit_that_cuts_a_run_short_is_said_and_has_an_exit_code() {
 }
 
 #[test]
+fn a_world_in_which_no_time_passes_is_ended_and_said_to_be_one() {
+    let folder = Folder::new();
+    folder.write(
+        "still.yaml",
+        "version: 1\nrun: { duration: 60s, limits: { standstill: 100000 } }\n\
+         clients: { web: { loop: [ { call: api } ] } }\nservices: { api: { work: 0s } }\n",
+    );
+    let ran = folder.run("run still.yaml --no-plots").ended(4);
+    let said = ran.stdout.replace("\n  ", " ");
+    assert!(said.contains("run.limits.standstill (100 k events in which no time passed: is there a loop without a pause"), "{said}");
+    let summary = folder.read("output/still/summary.json");
+    assert!(summary.contains("\"standstill_limit\""), "{summary}");
+}
+
+#[test]
 fn check_shows_what_a_scenario_comes_down_to() {
     let folder = Folder::with_small();
     let ran = folder.run("check small.yaml").ended(0);

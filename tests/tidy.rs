@@ -161,3 +161,76 @@ fn every_experiment_that_comes_with_the_program_is_right_and_says_what_it_is() {
     }
     assert!(experiments >= 5, "only {experiments} experiments");
 }
+
+/// What `deny.toml` allows, without the tool that reads it: an expression of licences is fine if one of its
+/// alternatives needs allowed ones only.
+fn allows(allowed: &[&str], expression: &str) -> bool {
+    let expression = expression.replace('/', " OR ");
+    if let Some((group, rest)) = expression
+        .strip_prefix('(')
+        .and_then(|e| e.split_once(") AND "))
+    {
+        return allows(allowed, group) && allows(allowed, rest);
+    }
+    let known = |licence: &str| allowed.contains(&licence.trim());
+    let mut alternatives = expression.split(" OR ");
+    alternatives.any(|alternative| alternative.split(" AND ").all(known))
+}
+
+#[test]
+fn every_dependency_has_an_allowed_licence_and_comes_from_the_registry() {
+    let deny = text(Path::new("deny.toml"));
+    let (_, list) = deny.split_once("allow = [").expect("a list");
+    let (list, _) = list.split_once(']').expect("it ends");
+    let allowed: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
+    let cargo = |arguments: &[&str]| {
+        let output = std::process::Command::new(env!("CARGO"))
+            .args(arguments)
+            .current_dir(root())
+            .output();
+        let output = output.expect("there is a cargo");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {said}");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let version = cargo(&["-vV"]);
+    let host = version.lines().find_map(|l| l.strip_prefix("host: "));
+    let metadata = cargo(&[
+        "metadata",
+        "--format-version=1",
+        "--locked",
+        "--filter-platform",
+        host.expect("cargo knows where it is"),
+    ]);
+    let metadata: serde_json::Value = serde_json::from_str(&metadata).expect("JSON");
+    let packages = metadata["packages"].as_array().expect("a list");
+    assert!(packages.len() > 50, "only {} packages", packages.len());
+    for package in packages {
+        let name = &package["name"];
+        let licence = package["license"].as_str().unwrap_or("none");
+        assert!(allows(&allowed, licence), "{name}: {licence}");
+        let source = package["source"].as_str();
+        let registry = "registry+https://github.com/rust-lang/crates.io-index";
+        assert!(
+            source.is_none_or(|source| source == registry),
+            "{name}: {source:?}"
+        );
+    }
+}
+
+#[test]
+fn licences_are_read_as_expressions() {
+    let allowed = ["MIT", "Zlib"];
+    for (expression, fine) in [
+        ("MIT", true),
+        ("GPL-3.0", false),
+        ("GPL-3.0 OR MIT", true),
+        ("Unlicense/MIT", true),
+        ("MIT AND Zlib", true),
+        ("MIT AND GPL-3.0", false),
+        ("(MIT OR GPL-3.0) AND Zlib", true),
+        ("(MIT OR Zlib) AND GPL-3.0", false),
+    ] {
+        assert_eq!(allows(&allowed, expression), fine, "{expression}");
+    }
+}

@@ -92,6 +92,30 @@ pub fn fault(scenario: &Scenario, fault: &Fault) -> String {
                 scenario.policies[*policy as usize].name
             )
         }
+        FaultKind::ChangePolicy {
+            policy,
+            to,
+            share,
+            over,
+        } => {
+            let name = |policy: u32| &scenario.policies[policy as usize].name;
+            let who = match *share {
+                1.0 => "all processes".into(),
+                share => format!("{} of the processes", number::share(share)),
+            };
+            let slowly = match *over {
+                Span::ZERO => String::new(),
+                over => format!(
+                    ", one after another in {}",
+                    number::duration(over.as_secs_f64())
+                ),
+            };
+            format!(
+                "{who} under {} go on under {}{slowly}",
+                name(*policy),
+                name(*to)
+            )
+        }
     }
 }
 

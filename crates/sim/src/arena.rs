@@ -164,6 +164,12 @@ impl<T> Arena<T> {
     }
 
     /// All that live, in slot order.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        let live = self.slots.iter_mut().filter(|s| s.generation % 2 == 1);
+        live.map(|s| &mut s.value)
+    }
+
+    /// All that live with their names, in slot order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Id<T>, &T)> {
         self.slots
             .iter()

@@ -54,6 +54,8 @@ pub(crate) enum Rare {
     WarmupEnds,
     /// Arrivals stop.
     ArrivalsEnd,
+    /// A change of policy reaches more processes.
+    RollsOut(u32),
 }
 
 impl Event {
@@ -107,6 +109,7 @@ impl Rare {
             Rare::WindowCloses => (15, 0),
             Rare::WarmupEnds => (16, 0),
             Rare::ArrivalsEnd => (17, 0),
+            Rare::RollsOut(n) => (18, u64::from(n)),
         };
         (kind << 56) ^ what
     }

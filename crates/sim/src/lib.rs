@@ -1,5 +1,8 @@
 //! The kernel of retrystorm: scenario text in, numbers out. No IO, one thread, no clock.
 
+#![warn(missing_docs)]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod arena;
 pub mod arrivals;
 mod event;

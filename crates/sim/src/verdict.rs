@@ -7,7 +7,8 @@
 //! the load offered was to be answered well.
 //!
 //! * The **trigger** lasts from the begin of the first fault to the end of the last (`run.trigger` if the
-//!   scenario says so itself). A kill switch is a remedy, not a trigger.
+//!   scenario says so itself). A kill switch is a remedy, not a trigger; so is a change of policy, unless nothing
+//!   else happens.
 //! * Windows after the warm-up are looked at in **blocks**: so many windows, beginning at each window in
 //!   turn, that chance alone does not take 5 % off a block. With a share `p` of calls answered well before
 //!   the trigger, 100 + 6400 (1 − p) calls make 5 % four standard deviations of a binomial count; where a
@@ -131,9 +132,20 @@ impl Trigger {
                 end: Some(end),
             }];
         }
+        let is_remedy = |kind: &FaultKind| match kind {
+            FaultKind::KillSwitch { .. } => true,
+            // By itself it is what happens; beside something else, what is done about it.
+            FaultKind::ChangePolicy { .. } => scenario.faults.iter().any(|other| {
+                !matches!(
+                    other.kind,
+                    FaultKind::KillSwitch { .. } | FaultKind::ChangePolicy { .. }
+                )
+            }),
+            _ => false,
+        };
         let faults = scenario.faults.iter();
         faults
-            .filter(|fault| !matches!(fault.kind, FaultKind::KillSwitch { .. }))
+            .filter(|fault| !is_remedy(&fault.kind))
             .map(|fault| Trigger {
                 begin: fault.at,
                 end: fault.until,

@@ -11,7 +11,7 @@ use super::log::Log;
 use crate::scenario::model::Scenario;
 
 /// Number of phases an attempt can fail in.
-pub const PHASES: usize = Phase::ALL.len();
+pub(super) const PHASES: usize = Phase::ALL.len();
 /// Number of failure kinds.
 pub const KINDS: usize = FailureKind::ALL.len();
 /// Number of stop reasons.

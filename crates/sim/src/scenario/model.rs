@@ -343,6 +343,17 @@ pub enum FaultKind {
         /// Index into `policies`.
         policy: u32,
     },
+    /// A share of the processes that call under a policy goes on under another one.
+    ChangePolicy {
+        /// Index into `policies`: the one the calls are written with.
+        policy: u32,
+        /// Index into `policies`: what takes its place.
+        to: u32,
+        /// 0 to 1, of the processes of each caller, rounded up.
+        share: f64,
+        /// One process after another in so long; 0: all at once.
+        over: Span,
+    },
 }
 
 impl Fault {
@@ -365,6 +376,7 @@ impl FaultKind {
             FaultKind::Load { .. } => "load",
             FaultKind::Replicas { trouble, .. } => trouble.name(),
             FaultKind::KillSwitch { .. } => "kill_switch",
+            FaultKind::ChangePolicy { .. } => "change_policy",
         }
     }
 }

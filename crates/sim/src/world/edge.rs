@@ -2,12 +2,13 @@
 
 use seawall::{Span, Time};
 
+use super::rollout::Rollout;
 use super::{TaskId, World};
 use crate::event::Event;
 use crate::metrics::{EdgeGauge, EdgeMeter, Exchange, Said};
 use crate::queue::{EventQueue, Lane, Rank};
 use crate::rng::{Purpose, Stream};
-use crate::scenario::model::{Caller, Edge, Scenario};
+use crate::scenario::model::{Caller, Edge, FaultKind, Scenario};
 
 /// An edge while it runs.
 #[derive(Clone, Debug)]
@@ -23,6 +24,8 @@ pub(super) struct EdgeState {
     timers: [Option<(Span, Lane)>; 2],
     /// Whether its policy hedges.
     pub(super) hedges: bool,
+    /// What has changed, if its policy ever did.
+    pub(super) rollout: Option<Box<Rollout>>,
     /// What engines had counted whose processes have died.
     retired: EngineCount,
     pub(super) meter: EdgeMeter,
@@ -86,7 +89,8 @@ impl EdgeState {
             link: Stream::new(seed, Purpose::Link, &name),
             loss: Stream::new(seed, Purpose::Loss, &name),
             timers: [timer(spec.attempt_timeout), timer(spec.deadline.limit)],
-            hedges: spec.hedge.is_some(),
+            hedges: spec.hedge.is_some() || may_hedge(scenario, edge.policy),
+            rollout: None,
             retired: EngineCount::default(),
             meter: EdgeMeter::new(),
         }
@@ -101,8 +105,24 @@ impl EdgeState {
     /// Everything its engines have counted.
     fn of_engines(&self, engines: &[seawall::Client]) -> EngineCount {
         let first = self.first_engine as usize;
-        let engines = engines[first..first + self.engines as usize].iter();
-        engines.fold(self.retired, EngineCount::and)
+        let current = engines[first..first + self.engines as usize].iter();
+        let earlier = self.rollout.iter().flat_map(|rollout| &rollout.earlier);
+        let earlier = earlier.map(|&(engine, _)| &engines[engine as usize]);
+        current.chain(earlier).fold(self.retired, EngineCount::and)
+    }
+
+    /// Processes that call along it.
+    pub(super) fn processes(&self) -> u32 {
+        self.engines
+    }
+
+    /// The process that an engine belongs to, or did before its policy was changed.
+    pub(super) fn process_of(&self, engine: u32) -> u32 {
+        let mut earlier = self.rollout.iter().flat_map(|rollout| &rollout.earlier);
+        match earlier.find(|(kept, _)| *kept == engine) {
+            Some(&(_, process)) => process,
+            None => engine - self.first_engine,
+        }
     }
 
     /// Brings what its engines count up to now.
@@ -137,6 +157,15 @@ impl EdgeState {
     }
 }
 
+/// Whether a change puts a policy that hedges into the place of `policy`.
+fn may_hedge(scenario: &Scenario, policy: u32) -> bool {
+    let hedges = |to: u32| scenario.policies[to as usize].policy.spec().hedge.is_some();
+    let kinds = scenario.faults.iter().map(|fault| &fault.kind);
+    kinds.into_iter().any(|kind| {
+        matches!(*kind, FaultKind::ChangePolicy { policy: p, to, .. } if p == policy && hedges(to))
+    })
+}
+
 impl World {
     /// State of every edge's engines now.
     pub(super) fn edge_gauges(&self) -> Vec<EdgeGauge> {
@@ -161,19 +190,26 @@ impl World {
         self.edges.iter().map(gauge).collect()
     }
 
+    /// Whether retries under a policy are switched off now.
+    pub(super) fn switched_off(&self, policy: u32) -> bool {
+        let faults = self.scenario.faults.iter().zip(&self.active);
+        let mut active = faults.filter(|(_, active)| **active).map(|(f, _)| &f.kind);
+        active.any(|kind| matches!(kind, FaultKind::KillSwitch { policy: p } if *p == policy))
+    }
+
     /// Switches retries off (or on again) for everybody under a policy.
     pub(super) fn set_kill_switch(&mut self, policy: u32, on: bool) {
-        let edges = self.scenario.edges.iter().zip(&self.edges);
-        for (index, (edge, state)) in edges.enumerate() {
-            if edge.policy != policy {
-                continue;
-            }
-            for process in 0..state.engines {
-                self.engines[(state.first_engine + process) as usize].set_kill_switch(on);
+        for edge in 0..self.edges.len() {
+            for process in 0..self.edges[edge].processes() {
+                if self.policy_of(edge, process) != policy {
+                    continue;
+                }
+                let first = self.edges[edge].first_engine;
+                self.engines[(first + process) as usize].set_kill_switch(on);
                 if let Some(log) = &mut self.recorder.log {
                     log.exchanges.push(Exchange {
                         at: self.now,
-                        edge: index as u32,
+                        edge: edge as u32,
                         process,
                         call: None,
                         said: Said::KillSwitch(on),

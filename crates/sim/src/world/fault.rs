@@ -13,6 +13,7 @@ impl World {
         self.active[fault as usize] = true;
         self.apply(fault);
         self.trouble(fault, true);
+        self.roll_out(fault);
         if let FaultKind::Outage { service } = self.scenario.faults[fault as usize].kind {
             let inside: Vec<_> = self.jobs_inside(service).collect();
             for (job, _, answered) in inside {
@@ -100,10 +101,9 @@ impl World {
             }
             FaultKind::Replicas { service, .. } => self.set_bad_replicas(service),
             FaultKind::KillSwitch { policy: target } => {
-                let on = active()
-                    .any(|k| matches!(k, FaultKind::KillSwitch { policy } if *policy == target));
-                self.set_kill_switch(target, on);
+                self.set_kill_switch(target, self.switched_off(target));
             }
+            FaultKind::ChangePolicy { policy, .. } => self.set_policies(policy),
         }
     }
 }

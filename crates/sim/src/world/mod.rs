@@ -27,6 +27,7 @@ mod limit;
 mod measure;
 mod record;
 mod replica;
+mod rollout;
 mod service;
 mod site;
 mod tape;
@@ -399,6 +400,7 @@ impl World {
             Rare::WindowCloses => self.close_window(),
             Rare::WarmupEnds => self.end_warmup(),
             Rare::ArrivalsEnd => self.stop_arrivals(),
+            Rare::RollsOut(fault) => self.roll_out(fault),
         }
         None
     }

@@ -16,7 +16,7 @@ impl Call {
             log.exchanges.push(Exchange {
                 at: now,
                 edge: self.edge,
-                process: self.engine - edge.first_engine,
+                process: edge.process_of(self.engine),
                 call: Some(self.state.key()),
                 said,
             });
@@ -31,10 +31,10 @@ impl Call {
         }
     }
 
-    pub(super) fn record(&self, first_engine: u32, now: Time, verdict: &Verdict) -> CallRecord {
+    pub(super) fn record(&self, edge: &EdgeState, now: Time, verdict: &Verdict) -> CallRecord {
         CallRecord {
             edge: self.edge,
-            process: self.engine - first_engine,
+            process: edge.process_of(self.engine),
             began: self.began,
             ended: now,
             attempts: verdict.attempts,
@@ -105,7 +105,7 @@ impl World {
         if let Action::Finish(verdict) = action
             && let Some(log) = &mut self.recorder.log
         {
-            let record = call.record(edge.first_engine, self.now, verdict);
+            let record = call.record(edge, self.now, verdict);
             log.calls.push(record);
         }
     }

@@ -6,7 +6,7 @@ use sim::scenario::{Format, Source, load};
 ///
 /// # Panics
 /// When reading does, when a problem has no place, or when what was accepted is not accepted again.
-pub fn scenario(bytes: &[u8]) {
+pub(crate) fn scenario(bytes: &[u8]) {
     let Some((&first, text)) = bytes.split_first() else {
         return;
     };

@@ -10,7 +10,7 @@ use sim::scenario::{Format, Source as Text, to_json};
 use crate::{loaded, wrong, yaml};
 
 /// The smallest useful file.
-pub const SMALL: &str = "
+pub(crate) const SMALL: &str = "
 # A healthy service, a five-second slowdown, and retries that keep it down.
 version: 1
 run: { duration: 10min, window: 1s, warmup: 30s }

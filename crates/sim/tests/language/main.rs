@@ -8,6 +8,7 @@ mod mistakes;
 mod no_panic;
 mod policies;
 mod promises;
+mod rollout;
 mod samples;
 mod schema;
 mod structure;

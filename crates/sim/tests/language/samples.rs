@@ -1,6 +1,6 @@
 //! Scenarios that between them write every key of the language, with other values than the defaults.
 
-pub const SAMPLES: &[&str] = &[CALLERS, LAWS, POLICIES, DIALECTS, FAULTS, EFFECTS, SERVERS];
+pub(crate) const SAMPLES: &[&str] = &[CALLERS, LAWS, POLICIES, DIALECTS, FAULTS, EFFECTS, SERVERS];
 
 const CALLERS: &str = "
 $schema: https://example.org/scenario.json
@@ -96,7 +96,7 @@ services:
       - work: { empirical: { file: x.hgrm, unit: 1us } }
 ";
 
-pub const POLICIES: &str = "
+pub(crate) const POLICIES: &str = "
 version: 1
 run: { duration: 10s }
 clients: { web: { arrivals: { poisson: 10/s }, calls: [ { to: s, policy: sdk } ] } }
@@ -155,7 +155,7 @@ policies:
 ";
 
 /// Policies that libraries in production run, each key away from its default.
-pub const DIALECTS: &str = "
+pub(crate) const DIALECTS: &str = "
 version: 1
 run: { duration: 10s }
 clients: { web: { arrivals: { poisson: 10/s }, calls: [ { to: s, policy: grpc } ] } }
@@ -215,7 +215,7 @@ policies:
 ";
 
 /// Policies with which those keys change what happens that the samples' values leave alone.
-pub const POINTED: &str = "
+pub(crate) const POINTED: &str = "
 - { retry: { max_attempts: 6, on: [ 5xx, 429, timeout, dns ], backoff: { exponential: { base: 100ms, max: 150ms } } } }
 - { retry: { max_attempts: 6, on: [ 5xx, 429 ], backoff: { aws_jitter: { base: 50ms, cap: 100ms } } } }
 - retry: { max_attempts: 4, on: [ 5xx, 429, timeout ], backoff: { aws_sdk: { mode: standard_2.1, service: dynamodb, retry_after: ignore } } }
@@ -368,7 +368,7 @@ faults:
 ";
 
 /// The files that the samples name.
-pub fn fetch(file: &str) -> Result<String, String> {
+pub(crate) fn fetch(file: &str) -> Result<String, String> {
     match file {
         "trace.csv" => Ok("n,t\n100,200\n101,350\n105,360\n".into()),
         "rates.csv" => Ok("0.5,10\n1.5,20\n2.5,0\n".into()),

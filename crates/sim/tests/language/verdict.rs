@@ -9,7 +9,7 @@ use crate::yaml;
 
 /// A run of `seconds` windows of one second each, with so many calls begun and answered well in each; every
 /// other call fails.
-pub fn run(scenario: &Scenario, calls: impl Fn(u64) -> (u64, u64)) -> Outcome {
+pub(crate) fn run(scenario: &Scenario, calls: impl Fn(u64) -> (u64, u64)) -> Outcome {
     let seconds = scenario.run.duration.0 / 1_000_000_000;
     let counts = |begun: u64, good: u64| {
         let mut edges = vec![EdgeCount::default(); scenario.edges.len()];

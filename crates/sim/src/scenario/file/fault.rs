@@ -44,6 +44,9 @@ choice! {
         bad_replicas => BadReplicas(BadReplicasFile),
         /// Retries under a policy are switched off.
         kill_switch => KillSwitch(PolicyRef),
+        /// Processes that call under a policy go on under another one, all of them or a share (a canary), at once or one
+        /// after another; when the fault is over they go back. Calls under way end as they began.
+        change_policy => ChangePolicy(ChangePolicyFile),
     }
 }
 
@@ -104,6 +107,20 @@ record! {
     pub(crate) struct PolicyRef [policy] {
         /// The policy.
         policy: At<String>,
+    }
+}
+
+record! {
+    /// Which policy, what takes its place, and where.
+    pub(crate) struct ChangePolicyFile {
+        /// The policy that calls are written with.
+        policy: At<String>,
+        /// The policy that takes its place.
+        to: At<String>,
+        /// The share of each caller's processes, rounded up to whole ones.
+        share: Share = "100%",
+        /// How long it takes until the last of them has changed; evenly, one after another.
+        over: Span = "0s",
     }
 }
 
@@ -197,6 +214,20 @@ impl FaultKindFile {
             FaultKindFile::KillSwitch(switch) => FaultKind::KillSwitch {
                 policy: context.policy(&switch.policy)?,
             },
+            FaultKindFile::ChangePolicy(change) => {
+                let (policy, to) = (context.policy(&change.policy), context.policy(&change.to));
+                let (policy, to) = (policy?, to?);
+                if policy == to {
+                    let message = format!("`{}` is the policy that it replaces", change.to.value);
+                    context.within("change_policy.to", |c| c.report(change.to.at, message));
+                }
+                FaultKind::ChangePolicy {
+                    policy,
+                    to,
+                    share: change.share.0,
+                    over: change.over,
+                }
+            }
         })
     }
 }

@@ -5,7 +5,7 @@ mod node;
 mod toml;
 mod yaml;
 
-pub use node::{At, Node, Position, Value};
+pub(crate) use node::{At, Node, Position, Value};
 
 use super::problem::Problems;
 

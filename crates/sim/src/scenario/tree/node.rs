@@ -15,7 +15,7 @@ pub struct Position {
 
 /// A value with the place where it was written.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct At<T> {
+pub(crate) struct At<T> {
     /// The value.
     pub value: T,
     /// Where it was written.
@@ -24,7 +24,7 @@ pub struct At<T> {
 
 /// One node of the tree.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Node {
+pub(crate) struct Node {
     /// What is there.
     pub value: Value,
     /// Where it begins.
@@ -33,7 +33,7 @@ pub struct Node {
 
 /// What a node holds.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub(crate) enum Value {
     /// Nothing (an empty value in YAML, `null`).
     Null,
     /// `true` or `false`.
@@ -51,7 +51,7 @@ pub enum Value {
 impl Node {
     /// The value of `key`, if this is a map that has it.
     #[must_use]
-    pub fn get(&self, key: &str) -> Option<&Node> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Node> {
         match &self.value {
             Value::Map(entries) => entries.iter().find(|(k, _)| k.value == key).map(|(_, v)| v),
             _ => None,
@@ -60,7 +60,7 @@ impl Node {
 
     /// The text of a scalar, whatever its type.
     #[must_use]
-    pub fn scalar(&self) -> Option<&str> {
+    pub(crate) fn scalar(&self) -> Option<&str> {
         match &self.value {
             Value::Bool(true) => Some("true"),
             Value::Bool(false) => Some("false"),
@@ -84,7 +84,7 @@ impl Node {
 
     /// The same as plain JSON; a number that JSON cannot hold becomes text.
     #[must_use]
-    pub fn to_json(&self) -> Json {
+    pub(crate) fn to_json(&self) -> Json {
         match &self.value {
             Value::Null => Json::Null,
             Value::Bool(yes) => Json::Bool(*yes),
@@ -108,7 +108,7 @@ impl Node {
 
     /// What is there, in words, for "…, got …".
     #[must_use]
-    pub fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match &self.value {
             Value::Null => "nothing".into(),
             Value::Bool(yes) => format!("{yes}"),

@@ -126,11 +126,10 @@ impl World {
     /// that is said from outside.
     fn forget_policies(&mut self, service: u32, replica: u32) {
         let edges = self.scenario.edges.iter().zip(&mut self.edges);
-        for (edge, state) in edges.filter(|(edge, _)| edge.caller == Caller::Service(service)) {
-            let policy = &self.scenario.policies[edge.policy as usize].policy;
+        for (_, state) in edges.filter(|(edge, _)| edge.caller == Caller::Service(service)) {
             let engine = &mut self.engines[(state.first_engine + replica) as usize];
             state.retire(engine);
-            let mut fresh = seawall::Client::new(policy.clone(), self.now);
+            let mut fresh = seawall::Client::new(engine.policy().clone(), self.now);
             fresh.set_kill_switch(engine.kill_switch());
             *engine = fresh;
         }

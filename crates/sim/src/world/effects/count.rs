@@ -50,7 +50,7 @@ impl World {
             entry: None,
         };
         if let Some(call) = call {
-            let process = engine - self.edges[edge as usize].first_engine;
+            let process = self.edges[edge as usize].process_of(engine);
             state.enter_call(id, call, parent, (edge, target.1, process), self.now);
         }
     }
