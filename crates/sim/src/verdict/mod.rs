@@ -29,12 +29,15 @@
 //! * **degraded** otherwise: bad while a trigger lasts that never ends, too little time after it to tell, or
 //!   not well to begin with (below 95 % of the load offered before the trigger, or without one).
 
+mod trigger;
+
 use std::fmt;
 
 use seawall::{Span, Time};
 
 use crate::metrics::{Outcome, Window};
-use crate::scenario::model::{Caller, FaultKind, Scenario, Source};
+use crate::scenario::model::{Caller, Scenario, Source};
+pub use trigger::Trigger;
 
 /// Below this share of what was to be expected, goodput is bad.
 const ENOUGH: f64 = 0.95;
@@ -98,59 +101,6 @@ impl fmt::Display for Verdict {
             Verdict::Recovered { after } => write!(f, "recovered after {after}"),
             other => f.write_str(other.name()),
         }
-    }
-}
-
-/// When the world is disturbed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Trigger {
-    /// When it begins.
-    pub begin: Time,
-    /// When it is over; `None`: never.
-    pub end: Option<Time>,
-}
-
-impl Trigger {
-    /// When `scenario` disturbs its world, from the begin of the first disturbance to the end of the last;
-    /// `None`: not at all.
-    #[must_use]
-    pub fn of(scenario: &Scenario) -> Option<Trigger> {
-        Trigger::parts(scenario)
-            .into_iter()
-            .reduce(|known, next| Trigger {
-                begin: known.begin.min(next.begin),
-                end: known.end.zip(next.end).map(|(a, b)| a.max(b)),
-            })
-    }
-
-    /// Each disturbance by itself: what `run.trigger` says or, without it, every fault that is no remedy.
-    #[must_use]
-    pub fn parts(scenario: &Scenario) -> Vec<Trigger> {
-        if let Some((begin, end)) = scenario.run.trigger {
-            return vec![Trigger {
-                begin,
-                end: Some(end),
-            }];
-        }
-        let is_remedy = |kind: &FaultKind| match kind {
-            FaultKind::KillSwitch { .. } => true,
-            // By itself it is what happens; beside something else, what is done about it.
-            FaultKind::ChangePolicy { .. } => scenario.faults.iter().any(|other| {
-                !matches!(
-                    other.kind,
-                    FaultKind::KillSwitch { .. } | FaultKind::ChangePolicy { .. }
-                )
-            }),
-            _ => false,
-        };
-        let faults = scenario.faults.iter();
-        faults
-            .filter(|fault| !is_remedy(&fault.kind))
-            .map(|fault| Trigger {
-                begin: fault.at,
-                end: fault.until,
-            })
-            .collect()
     }
 }
 
@@ -340,7 +290,7 @@ impl Series {
 
     /// Windows that begin at `time` or later.
     fn after(&self, time: Time) -> usize {
-        self.points.len() - self.points.partition_point(|point| point.start < time)
+        self.points.len() - self.points.partition_point(|p| p.start < time)
     }
 
     /// So many windows after the trigger make a state last.
