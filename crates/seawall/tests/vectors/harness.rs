@@ -121,8 +121,13 @@ impl<'a> Fields<'a> {
         panic!("{}: {key} is {:?}", self.at, self.map.get(key))
     }
 
+    /// A whole number, whether it is written `2` or `2.0`.
     pub(crate) fn u64(&self, key: &str) -> u64 {
-        self.need(key, Value::as_u64)
+        self.need(key, |value| {
+            let whole = |x: &f64| *x >= 0.0 && x.fract() == 0.0 && *x < u64::MAX as f64;
+            let float = || value.as_f64().filter(whole).map(|x| x as u64);
+            value.as_u64().or_else(float)
+        })
     }
 
     pub(crate) fn u32(&self, key: &str) -> u32 {
@@ -164,9 +169,12 @@ impl<'a> Fields<'a> {
         Span(self.u64(key))
     }
 
-    /// A length in milliseconds.
+    /// A length in milliseconds, whole or not.
     pub(crate) fn millis(&self, key: &str) -> Span {
-        Span::millis(self.u64(key))
+        match self.get(key).and_then(Value::as_u64) {
+            Some(whole) => Span::millis(whole),
+            None => Span::from_secs_f64(self.f64(key) / 1e3),
+        }
     }
 
     /// The field as `read` reads it, unless it is absent or null.
