@@ -76,3 +76,15 @@ fn nothing_is_left_out() {
     let (sequences, steps) = counts.fold((0, 0), |sum, run| (sum.0 + run.0, sum.1 + run.1));
     assert!(POLICIES.len() >= 34 && sequences >= 184 && steps >= 1746);
 }
+
+#[test]
+fn so_do_sequences_with_other_parameters() {
+    let ran = POLICIES
+        .iter()
+        .filter_map(|(policy, build)| harness::run_in(&harness::more(), policy, *build));
+    let (policies, sequences) = ran.fold((0, 0), |sum, run| (sum.0 + 1, sum.1 + run.0));
+    assert!(
+        policies >= 18 && sequences >= 80,
+        "{policies} policies, {sequences} sequences"
+    );
+}
