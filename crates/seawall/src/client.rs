@@ -1,5 +1,7 @@
 //! The verbs that bring a call on.
 
+mod copies;
+
 use crate::action::{Action, Stopped, Verdict};
 use crate::backoff::Progress;
 use crate::backoff::jitter::spread;
