@@ -97,8 +97,10 @@
 //!
 //! Part of the spec ([`Spec::order`]). By default, outermost first: total timeout, retries with their budget, rate
 //! limit, breaker, bulkhead, attempt timeout. What is outside retry is passed once per call, what is inside once per
-//! attempt; see [`Layer`] for what follows. What this side refuses and callers that leave are no failures to the breaker
-//! unless it is told so ([`Breaker::count_refusals`]), and nothing is counted twice.
+//! attempt; see [`Layer`] for what follows. What this side refuses is no failure to the breaker unless it is told so
+//! ([`Breaker::count_refusals`]), and a caller that leaves is none, except where the library that a breaker is named after has it
+//! otherwise: to Hystrix a full bulkhead is a failure whatever it is told, and so is a trial whose caller leaves; to Polly a
+//! caller that leaves is a success. Nothing is counted twice.
 //!
 //! # Scope
 //!
@@ -122,6 +124,9 @@
 //! `std` (default) adds [`Wall`], which turns the clock of std into [`Time`]. Without it the crate needs
 //! `core` and `alloc` only.
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
+#![warn(missing_docs)]
+// Nothing here talks to anybody but its caller. Tests may.
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 
 extern crate alloc;
 

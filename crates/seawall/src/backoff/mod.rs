@@ -104,6 +104,24 @@ impl Backoff {
         }
     }
 
+    /// Whether the member makes anything of this wait that the server asks for. What it does not hear neither stops a
+    /// call nor is spread.
+    #[must_use]
+    pub fn hears(&self, asked: Span) -> bool {
+        match self {
+            Backoff::AwsSdk(backoff) => backoff.retry_after != AwsRetryAfter::Ignore,
+            // The draw does not matter for whether there is a wait.
+            Backoff::Envoy(backoff) => backoff.rate_limited(asked, 0).is_some(),
+            _ => true,
+        }
+    }
+
+    /// Whether the longest wait that can be asked for, which elsewhere says not to retry at all, is cut like any other.
+    #[must_use]
+    pub const fn cuts_asked(&self) -> bool {
+        matches!(self, Backoff::AwsSdk(_))
+    }
+
     /// The wait before the next retry of a call. Draws at most once.
     pub fn next(&self, progress: &mut Progress, hint: Hint, entropy: &mut impl Entropy) -> Span {
         let wait = match *self {

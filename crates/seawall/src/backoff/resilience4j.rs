@@ -41,11 +41,6 @@ impl Default for Resilience4j {
 }
 
 impl Resilience4j {
-    /// `exponentialBackoffMultiplier` where exponential backoff is on and none is given.
-    pub const MULTIPLIER: f64 = 1.5;
-    /// `randomizedWaitFactor` where randomized wait is on and none is given.
-    pub const RANDOMIZATION: f64 = 0.5;
-
     pub(crate) fn check(&self, found: &mut Found) {
         const MILLI: Span = Span::millis(1);
         found.require(

@@ -219,10 +219,13 @@ impl Circuit {
         }
     }
 
-    /// A call was refused by the bulkhead behind the breaker. Hystrix counts that as a failure.
+    /// A call was refused by the bulkhead behind the breaker. Hystrix counts that as a failure; the call had passed the
+    /// breaker before, so one that was to be the trial opens it again.
     #[inline]
     pub fn rejected(&mut self, now: Time) {
-        if let Circuit::Hystrix(circuit) = self {
+        if let Circuit::Hystrix(circuit) = self
+            && circuit.acquire(now)
+        {
             circuit.failure(now);
         }
     }
