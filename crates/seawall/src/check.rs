@@ -45,6 +45,9 @@ pub(crate) fn problems(spec: &Spec) -> Vec<SpecError> {
             LimiterRule::Gradient2(rule) => rule.check(&mut found),
             LimiterRule::Vegas(rule) => rule.check(&mut found),
         }
+        if let Some(window) = &limiter.window {
+            window.check(&mut found);
+        }
     }
     match &spec.rate_limit {
         None => {}

@@ -223,7 +223,7 @@ impl Guards {
         }
         if let State::Sent { at, in_flight } = call.state {
             self.with_bulkhead(call, |bulkhead, _| {
-                bulkhead.answered(now.since(at), in_flight, failure);
+                bulkhead.answered(now, now.since(at), in_flight, failure);
             });
         }
     }

@@ -5,10 +5,12 @@
 mod aimd;
 mod gradient2;
 mod vegas;
+mod windowed;
 
 pub use aimd::{Aimd, AimdState};
 pub use gradient2::{Gradient2, Gradient2State};
 pub use vegas::{Vegas, VegasState};
+pub use windowed::{SampleWindow, Windowed};
 
 use crate::entropy::Entropy;
 use crate::failure::FailureSet;
@@ -21,6 +23,8 @@ pub struct Limiter {
     pub rule: LimiterRule,
     /// Failures that are drops. Any other failure tells nothing.
     pub dropped: FailureSet,
+    /// What is gathered before it moves; `None`: it moves with every answer.
+    pub window: Option<SampleWindow>,
 }
 
 /// How a limiter moves.

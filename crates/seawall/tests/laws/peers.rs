@@ -10,7 +10,7 @@ use seawall::breaker::{
 use seawall::budget::{
     self, AwsCosts, AwsQuota, EnvoyRetryBudget, GrpcThrottling, SreAdaptive, SreHistory, TowerTps,
 };
-use seawall::limiter::{Aimd, Gradient2, Vegas};
+use seawall::limiter::{Aimd, Gradient2, SampleWindow, Vegas};
 use seawall::rate_limit::{AwsAdaptive, Gcra, Resilience4jRate};
 use seawall::{
     Backoff, BreakerRule, Budget, BudgetEvent, FailureKind, FailureSet, Limiter, LimiterRule,
@@ -266,6 +266,18 @@ pub(crate) fn limiter(draws: &mut Draws) -> Limiter {
     Limiter {
         rule: any(draws, &rules),
         dropped: any(draws, &[FailureSet::NONE, FailureSet::of(FailureKind::ALL)]),
+        window: any(
+            draws,
+            &[
+                None,
+                Some(SampleWindow {
+                    min: Span::millis(100),
+                    max: Span::MAX,
+                    samples: 10,
+                    min_rtt: Span::ZERO,
+                }),
+            ],
+        ),
     }
 }
 
