@@ -243,6 +243,13 @@ impl Client {
         self.guards.breaker_state(now)
     }
 
+    /// The key of the breaker that the call is under (`None`: the shared one), and what that breaker does with a call at
+    /// `now`; `None` without a breaker. Where hosts are told apart it is that of the call's latest attempt.
+    #[must_use]
+    pub fn breaker_of(&self, call: &Call, now: Time) -> Option<(Option<u64>, BreakerState)> {
+        self.guards.breaker_of(call, now)
+    }
+
     /// All breakers in use: the one without a key, then one for each key seen (at most the cap).
     pub fn breakers(&self) -> impl Iterator<Item = (Option<u64>, &Circuit)> {
         self.guards.breakers()
