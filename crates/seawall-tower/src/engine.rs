@@ -36,8 +36,9 @@ struct State {
     next_key: u64,
     /// Who waits for a permit, and how to wake it.
     waiting: BTreeMap<CallKey, Waker>,
-    /// The breaker as last reported.
-    breaker: Option<BreakerState>,
+    /// Each breaker that is not closed, by its key, as last reported; kept only for an observer.
+    breakers: BTreeMap<Option<u64>, BreakerState>,
+    observed: bool,
 }
 
 /// What came of polling a call.
@@ -45,7 +46,7 @@ struct Settled {
     step: Step,
     /// In the order in which they were given their permits.
     admitted: Vec<Waker>,
-    breaker: Option<(BreakerState, BreakerState)>,
+    breaker: Option<Event>,
 }
 
 /// A call and what its reports need to know of it.
@@ -89,18 +90,18 @@ impl Engine {
         observer: Option<Box<dyn Observer>>,
     ) -> Engine {
         let client = Client::new(policy.clone(), Time::ZERO);
-        let breaker = client.breaker_state(Time::ZERO);
         Engine(Arc::new(Shared {
             epoch: Instant::now(),
             policy,
-            observer,
             state: Mutex::new(State {
                 client,
                 entropy,
                 next_key: 0,
                 waiting: BTreeMap::new(),
-                breaker,
+                breakers: BTreeMap::new(),
+                observed: observer.is_some(),
             }),
+            observer,
         }))
     }
 
@@ -251,13 +252,7 @@ impl Engine {
         step
     }
 
-    fn report_step(
-        &self,
-        tracked: &mut Tracked,
-        now: Time,
-        step: &Step,
-        breaker: Option<(BreakerState, BreakerState)>,
-    ) {
+    fn report_step(&self, tracked: &mut Tracked, now: Time, step: &Step, breaker: Option<Event>) {
         let call = tracked.call.key();
         for attempt in step.abandon.iter() {
             self.report(now, || Event::Abandoned {
@@ -266,8 +261,8 @@ impl Engine {
                 took: now.since(tracked.sent_at(attempt)),
             });
         }
-        if let Some((from, to)) = breaker {
-            self.report(now, || Event::Breaker { from, to });
+        if let Some(changed) = breaker {
+            self.report(now, || changed);
         }
         match step.then {
             Then::Send {
@@ -362,15 +357,23 @@ impl State {
         Settled {
             step,
             admitted,
-            breaker: self.breaker_change(now),
+            breaker: self.breaker_change(call, now),
         }
     }
 
-    fn breaker_change(&mut self, now: Time) -> Option<(BreakerState, BreakerState)> {
-        let from = self.breaker?;
-        let to = self.client.breaker_state(now)?;
-        self.breaker = Some(to);
-        (from != to).then_some((from, to))
+    /// What became of the breaker that the call is under.
+    fn breaker_change(&mut self, call: &Call, now: Time) -> Option<Event> {
+        if !self.observed {
+            return None;
+        }
+        let (key, to) = self.client.breaker_of(call, now)?;
+        // Every breaker begins closed.
+        let from = match to {
+            BreakerState::Closed => self.breakers.remove(&key),
+            _ => self.breakers.insert(key, to),
+        };
+        let from = from.unwrap_or(BreakerState::Closed);
+        (from != to).then_some(Event::Breaker { key, from, to })
     }
 }
 

@@ -64,9 +64,12 @@ pub enum Event {
         /// How it ended.
         verdict: Verdict,
     },
-    /// The breaker changed. That it is half-open once it has been open for long enough is noticed when a call next
+    /// A breaker changed. That it is half-open once it has been open for long enough is noticed when a call next
     /// comes along.
     Breaker {
+        /// Whose: the host, group or tenant that the policy tells apart; `None`: the one that is shared by all, or by the
+        /// keys beyond the cap.
+        key: Option<u64>,
         /// What it was.
         from: BreakerState,
         /// What it is.

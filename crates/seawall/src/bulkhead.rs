@@ -7,7 +7,24 @@
 use alloc::vec::Vec;
 
 use crate::request::CallKey;
-use crate::spec::Bulkhead;
+use crate::time::Span;
+
+/// A bound on calls in flight, with a bounded waiting room in front.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bulkhead {
+    /// Permits, at least 1. With a limiter, the most that it may give.
+    pub max_in_flight: u32,
+    /// Calls in flight from which on others line up first, and go in flight only when the line is
+    /// full: the core size of a thread pool with a queue. At least 1; `None`: `max_in_flight`.
+    pub queue_from: Option<u32>,
+    /// Calls that may wait for a permit; 0 refuses at once.
+    pub max_waiting: u32,
+    /// The longest wait for a permit (also bounded by the deadline); above 0 if anybody may wait.
+    pub max_wait: Span,
+    /// Whether a call keeps its permit during backoff. If not, it queues anew for each attempt. `None`: by its place
+    /// in [`Spec::order`], and without one it does not. May not contradict the order.
+    pub hold_during_backoff: Option<bool>,
+}
 
 const NONE: u32 = u32::MAX;
 

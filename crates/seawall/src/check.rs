@@ -4,8 +4,8 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use crate::found::{Found, LARGEST_RING, SpecError};
+use crate::hedge::HEDGED_ATTEMPTS_MAX;
 use crate::order::Layer;
-use crate::race::HEDGED_ATTEMPTS_MAX;
 use crate::scope::Scope;
 use crate::spec::{
     Backoff, Breaker, BreakerRule, Budget, Bulkhead, Jitter, LimiterRule, RateLimit, Rates, Retry,
@@ -44,6 +44,9 @@ pub(crate) fn problems(spec: &Spec) -> Vec<SpecError> {
             LimiterRule::Aimd(rule) => rule.check(&mut found),
             LimiterRule::Gradient2(rule) => rule.check(&mut found),
             LimiterRule::Vegas(rule) => rule.check(&mut found),
+        }
+        if let Some(window) = &limiter.window {
+            window.check(&mut found);
         }
     }
     match &spec.rate_limit {

@@ -57,13 +57,14 @@ pub(crate) fn retry_wait(
     if retry.persistence < 1.0 && entropy.unit() >= retry.persistence {
         return Err(Stopped::AttemptsUsed);
     }
-    let asked = asked.filter(|_| retry.retry_after.honour);
+    let asked = asked.filter(|&asked| retry.retry_after.honour && retry.backoff.hears(asked));
     let hint = Hint {
         throttled: kind == FailureKind::Overloaded,
         asked,
     };
     let asked = asked.unwrap_or(Span::ZERO);
-    if asked > retry.retry_after.max || asked == Span::MAX {
+    let never = asked == Span::MAX && !retry.backoff.cuts_asked();
+    if asked > retry.retry_after.max || never {
         return Err(Stopped::RetryAfterTooLong { needed: asked });
     }
     let own = retry.backoff.next(&mut call.backoff, hint, entropy);

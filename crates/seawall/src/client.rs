@@ -1,5 +1,7 @@
 //! The verbs that bring a call on.
 
+mod copies;
+
 use crate::action::{Action, Stopped, Verdict};
 use crate::backoff::Progress;
 use crate::backoff::jitter::spread;
@@ -239,6 +241,13 @@ impl Client {
     #[must_use]
     pub fn breaker_state(&self, now: Time) -> Option<BreakerState> {
         self.guards.breaker_state(now)
+    }
+
+    /// The key of the breaker that the call is under (`None`: the shared one), and what that breaker does with a call at
+    /// `now`; `None` without a breaker. Where hosts are told apart it is that of the call's latest attempt.
+    #[must_use]
+    pub fn breaker_of(&self, call: &Call, now: Time) -> Option<(Option<u64>, BreakerState)> {
+        self.guards.breaker_of(call, now)
     }
 
     /// All breakers in use: the one without a key, then one for each key seen (at most the cap).

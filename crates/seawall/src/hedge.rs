@@ -7,6 +7,9 @@ use crate::failure::FailureSet;
 use crate::pushback::Pushback;
 use crate::time::{Span, Time};
 
+/// Attempts a hedged call may have: what gRPC caps them at.
+pub const HEDGED_ATTEMPTS_MAX: u32 = 5;
+
 /// `hedgingPolicy`.
 ///
 /// The next copy is sent `delay` after the one before; a non-fatal status sends it at once, and

@@ -97,8 +97,10 @@
 //!
 //! Part of the spec ([`Spec::order`]). By default, outermost first: total timeout, retries with their budget, rate
 //! limit, breaker, bulkhead, attempt timeout. What is outside retry is passed once per call, what is inside once per
-//! attempt; see [`Layer`] for what follows. What this side refuses and callers that leave are no failures to the breaker
-//! unless it is told so ([`Breaker::count_refusals`]), and nothing is counted twice.
+//! attempt; see [`Layer`] for what follows. What this side refuses is no failure to the breaker unless it is told so
+//! ([`Breaker::count_refusals`]), and a caller that leaves is none, except where the library that a breaker is named after has it
+//! otherwise: to Hystrix a full bulkhead is a failure whatever it is told, and so is a trial whose caller leaves; to Polly a
+//! caller that leaves is a success. Nothing is counted twice.
 //!
 //! # Scope
 //!
@@ -122,6 +124,9 @@
 //! `std` (default) adds [`Wall`], which turns the clock of std into [`Time`]. Without it the crate needs
 //! `core` and `alloc` only.
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
+#![warn(missing_docs)]
+// Nothing here talks to anybody but its caller. Tests may.
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 
 extern crate alloc;
 
@@ -141,6 +146,7 @@ mod failure;
 mod found;
 mod guards;
 pub mod hedge;
+mod layers;
 pub mod limiter;
 mod order;
 pub mod outlier;
@@ -168,12 +174,11 @@ pub use client::Client;
 pub use entropy::Entropy;
 pub use error::{CallError, ErrorKind};
 pub use failure::{Failure, FailureKind, FailureSet, Phase, PhaseSet, Reply};
-pub use hedge::{Hedge, HedgeVariant};
+pub use hedge::{HEDGED_ATTEMPTS_MAX, Hedge, HedgeVariant};
 pub use order::{Layer, Order, Refusal, RefusalSet};
 pub use policy::Policy;
 pub use preset::Preset;
 pub use pushback::{Pushback, PushbackParser, parse_pushback};
-pub use race::HEDGED_ATTEMPTS_MAX;
 pub use request::{CallKey, Operation, Request};
 pub use retry_after::parse_retry_after;
 pub use scope::{Scope, Scopes};

@@ -15,7 +15,7 @@ use crate::time::{Span, Time};
 pub struct EnvoyRoute {
     /// `timeout`; default 15 s, zero is none.
     pub timeout: Span,
-    /// `per_try_timeout`; default none.
+    /// `per_try_timeout`; default none, and zero is none too.
     pub per_try_timeout: Option<Span>,
     /// `num_retries`; default 1. The first try is not one.
     pub num_retries: u32,
@@ -209,7 +209,10 @@ impl RoutedRequest {
             Span::ZERO => Span::MAX,
             timeout => timeout,
         };
-        let per_try = self.spec.per_try_timeout.filter(|&timeout| timeout < route);
+        let per_try = self
+            .spec
+            .per_try_timeout
+            .filter(|&timeout| timeout > Span::ZERO && timeout < route);
         self.state = State::Trying {
             until: per_try.map_or(Time::MAX, |timeout| now.after(timeout)),
         };
@@ -289,6 +292,16 @@ mod tests {
         };
         assert_eq!(request.on_timer(Time(1000), Span::ZERO), lost);
         assert_eq!((request.tries(), request.timer()), (1, None));
+    }
+
+    #[test]
+    fn a_per_try_timeout_of_zero_is_none() {
+        let never = EnvoyRoute {
+            per_try_timeout: Some(Span::ZERO),
+            ..route("5xx")
+        };
+        let request = RoutedRequest::new(&never, Time(0));
+        assert_eq!(request.timer(), Some(Time(1000)), "only the route's");
     }
 
     #[test]

@@ -96,6 +96,8 @@ struct More<T> {
     keys: Vec<(u64, u16)>,
     /// Slots from 1.
     parts: Vec<T>,
+    /// Whose they are.
+    names: Vec<u64>,
 }
 
 impl<T: Clone> Keyed<T> {
@@ -105,6 +107,7 @@ impl<T: Clone> Keyed<T> {
                 fresh: part.clone(),
                 keys: Vec::new(),
                 parts: Vec::new(),
+                names: Vec::new(),
             })
         });
         Keyed {
@@ -133,6 +136,7 @@ impl<T: Clone> Keyed<T> {
             return 0;
         }
         more.parts.push(more.fresh.clone());
+        more.names.push(key);
         let slot = more.parts.len() as u16;
         more.keys.insert(at, (key, slot));
         slot
@@ -150,6 +154,12 @@ impl<T: Clone> Keyed<T> {
                 .map_or(&self.shared, |&(_, slot)| self.at(slot)),
             Err(_) => &self.shared,
         }
+    }
+
+    /// The key whose slot it is; `None`: the shared one.
+    pub(crate) fn key_of(&self, slot: u16) -> Option<u64> {
+        let index = usize::from(slot).checked_sub(1)?;
+        self.more.as_ref()?.names.get(index).copied()
     }
 
     /// The part in a slot.

@@ -2,9 +2,10 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
 
-use seawall::{Spec, Time};
-use seawall_tower::{Engine, Event, PolicyService, SplitMix};
+use seawall::{Operation, Scope, Scopes, Spec, Time};
+use seawall_tower::{Engine, Event, PolicyService, Protocol, SplitMix};
 use tokio::time::advance;
+use tower::Service;
 
 use crate::dependency::{Dependency, Guarded, Judge, begin, brittle, judge, poll, retries};
 
@@ -37,7 +38,10 @@ fn story(seen: &Seen) -> Vec<String> {
         Event::Ended { verdict, .. } => {
             format!("ended {}", verdict.stopped.map_or("ok", |why| why.name()))
         }
-        Event::Breaker { from, to } => format!("breaker {} {}", from.name(), to.name()),
+        Event::Breaker { key, from, to } => {
+            let whose = key.map_or(String::new(), |key| format!("{key} "));
+            format!("breaker {whose}{} {}", from.name(), to.name())
+        }
         _ => "something new".into(),
     };
     let seen = seen.lock().unwrap();
@@ -102,6 +106,74 @@ async fn refusals_and_changes_of_the_breaker_are_told() {
             "1000 answered 1 ok",
             "1000 breaker half_open closed",
             "1000 ended ok",
+        ]
+    );
+}
+
+/// The tens of a request are its tenant.
+#[derive(Clone)]
+struct ByTens;
+
+impl Protocol<u32, u32, std::io::Error> for ByTens {
+    fn reply(&self, result: &Result<u32, std::io::Error>) -> seawall::Reply {
+        judge(result)
+    }
+
+    fn copy(&self, request: &u32) -> Option<u32> {
+        Some(*request)
+    }
+
+    fn operation(&self, request: &u32) -> Operation {
+        Operation {
+            tenant: u64::from(request / 10),
+            ..Operation::default()
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_breaker_of_a_key_is_told_of_by_its_key() {
+    let spec = Spec {
+        scope: Scopes {
+            breaker: Scope::Tenant { cap: 2 },
+            ..Scopes::default()
+        },
+        ..brittle()
+    };
+    let seen = Seen::default();
+    let sink = Arc::clone(&seen);
+    let observer = move |at: Time, event: &Event| {
+        if matches!(event, Event::Breaker { .. }) {
+            sink.lock().unwrap().push((at, *event));
+        }
+    };
+    let engine = Engine::observed(spec.check().unwrap(), SplitMix::seeded(1), observer);
+    let dependency = Dependency::default();
+    let mut service = PolicyService::new(dependency.clone(), engine, ByTens);
+    let mut fail = |request: u32, times: u32| {
+        for _ in 0..times {
+            let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+            assert!(service.poll_ready(&mut cx).is_ready());
+            let mut call = Box::pin(service.call(request));
+            assert!(poll(&mut call).is_pending());
+            dependency.one().ok(1);
+            assert!(poll(&mut call).is_ready());
+        }
+    };
+    // Tenants 3 and 5 have breakers of their own, 7 and 9 share one.
+    for request in [30, 50, 70] {
+        fail(request, 2);
+    }
+    advance(Duration::from_millis(1001)).await;
+    fail(31, 1);
+    assert_eq!(
+        story(&seen),
+        [
+            "0 breaker 3 closed open",
+            "0 breaker 5 closed open",
+            "0 breaker closed open",
+            "1001 breaker 3 open half_open",
+            "1001 breaker 3 half_open open",
         ]
     );
 }

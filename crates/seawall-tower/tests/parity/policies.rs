@@ -244,6 +244,7 @@ fn limits() -> Named {
         limiter: Some(Limiter {
             rule,
             dropped: transient(),
+            window: None,
         }),
         ..retries()
     };

@@ -2,9 +2,9 @@
 //!
 //! Source: M. Brooker, "Exponential Backoff And Jitter" (AWS Architecture Blog, 2015).
 
-use super::{Progress, jitter};
+use super::Progress;
+use super::jitter::{self, Jitter};
 use crate::entropy::Entropy;
-use crate::spec::Jitter;
 use crate::time::Span;
 
 pub(super) fn next(

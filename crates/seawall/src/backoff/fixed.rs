@@ -1,8 +1,7 @@
 //! `delay`, then jitter.
 
-use super::jitter;
+use super::jitter::{self, Jitter};
 use crate::entropy::Entropy;
-use crate::spec::Jitter;
 use crate::time::Span;
 
 pub(super) fn next(delay: Span, jitter: Jitter, entropy: &mut impl Entropy) -> Span {

@@ -8,7 +8,7 @@ use crate::time::{Span, Time};
 
 /// `u * m`, where `m` starts at `min(initial, maximum)` and is multiplied, up to `maximum`, each time.
 ///
-/// There is no limit on attempts; a retry that would start after the deadline is not made
+/// There is no limit on attempts (the deadline of a whole call is 120 s by default); a retry that would start after the deadline is not made
 /// ([`GoogleApiCore::gives_up`]), a running attempt is never cut short.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GoogleApiCore {
@@ -31,9 +31,6 @@ impl Default for GoogleApiCore {
 }
 
 impl GoogleApiCore {
-    /// The default deadline of a whole call, 120 s.
-    pub const TIMEOUT: Span = Span::secs(120);
-
     pub(crate) fn check(&self, found: &mut Found) {
         found.span_above_zero("retry.backoff.initial", self.initial);
         found.growth("retry.backoff.multiplier", self.multiplier);

@@ -116,13 +116,21 @@ impl GrpcConnection {
     /// The wait after `failures` earlier consecutive failures, for a unit draw `u`.
     #[must_use]
     pub fn delay(&self, failures: u32, u: f64) -> Span {
-        let bound = match self.variant {
-            GrpcVariant::Go if failures == 0 => return self.base,
-            GrpcVariant::Go => multiplied(self.base, self.multiplier, self.max, failures),
-            GrpcVariant::Java => stepwise(self.base, self.multiplier, self.max, failures) as f64,
-        };
-        // The cast is the rule that a negative wait is none.
-        Span((bound * (1.0 + self.jitter * (u * 2.0 - 1.0))) as u64)
+        match self.variant {
+            GrpcVariant::Go if failures == 0 => self.base,
+            GrpcVariant::Go => {
+                let bound = multiplied(self.base, self.multiplier, self.max, failures);
+                // The cast is the rule that a negative wait is none.
+                Span((bound * (1.0 + self.jitter * (u * 2.0 - 1.0))) as u64)
+            }
+            GrpcVariant::Java => {
+                let bound = stepwise(self.base, self.multiplier, self.max, failures);
+                let most = self.jitter * bound as f64;
+                // What is added is cut towards zero by itself.
+                let added = (u * (most + most) - most) as i64;
+                Span(bound.saturating_add_signed(added))
+            }
+        }
     }
 }
 
@@ -202,6 +210,22 @@ mod tests {
         };
         assert_eq!(java.delay(0, 0.0), Span::millis(800));
         assert_eq!(GrpcConnection::default().delay(0, 0.0), Span::secs(1));
+    }
+
+    #[test]
+    fn java_cuts_what_it_adds_and_go_what_comes_out() {
+        let of = |variant| GrpcConnection {
+            base: Span(101),
+            multiplier: 1.0,
+            jitter: 0.5,
+            max: Span::secs(1),
+            variant,
+        };
+        // 101 - 50.5: Java takes 50 off, Go keeps 50.
+        assert_eq!(of(GrpcVariant::Java).delay(1, 0.0), Span(51));
+        assert_eq!(of(GrpcVariant::Go).delay(1, 0.0), Span(50));
+        assert_eq!(of(GrpcVariant::Java).delay(1, 1.0), Span(151));
+        assert_eq!(of(GrpcVariant::Go).delay(1, 1.0), Span(151));
     }
 
     #[test]

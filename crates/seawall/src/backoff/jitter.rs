@@ -1,8 +1,28 @@
 //! How a cap becomes a wait.
 
 use crate::entropy::Entropy;
-use crate::spec::Jitter;
 use crate::time::Span;
+
+/// How a backoff is spread, given its cap.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Jitter {
+    /// Exactly the cap.
+    #[default]
+    None,
+    /// `U(0, cap)`.
+    Full,
+    /// `cap/2 + U(0, cap/2)`.
+    Equal,
+    /// `min(max, U(base, 3 * previous))`, the previous wait starting at `base`.
+    Decorrelated,
+    /// `cap * U(1 - ratio, 1 + ratio)`.
+    Proportional {
+        /// 0 to 1.
+        ratio: f64,
+    },
+    /// Drawn from an exponential with the cap as its mean: memoryless, and without a bound.
+    Exponential,
+}
 
 /// Spreads `cap` as [`Jitter`] says, one draw `u` of `U[0, 1)`: none `cap`; full `u * cap`; equal
 /// `cap/2 + u * cap/2`; proportional `cap * (1 - ratio + 2 * ratio * u)`; exponential `-cap * ln(1 - u)`.

@@ -20,12 +20,54 @@ pub use envoy::{Envoy, EnvoyRateLimited, ResetFormat};
 pub use finagle::{Finagle, FinagleKind};
 pub use google_api_core::GoogleApiCore;
 pub use grpc::{Grpc, GrpcConnection, GrpcJitter, GrpcVariant};
+pub use jitter::Jitter;
 pub use polly_v8::{Polly, PollyKind};
 pub use resilience4j::Resilience4j;
 
 use crate::entropy::Entropy;
-use crate::spec::Backoff;
 use crate::time::Span;
+
+/// The wait before a retry. `n` counts retries from 0: the wait before the first is `n = 0`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Backoff {
+    /// At once.
+    #[default]
+    None,
+    /// The same each time: `delay`, then jitter.
+    Fixed {
+        /// The cap the jitter works on.
+        delay: Span,
+        /// How it is spread.
+        jitter: Jitter,
+    },
+    /// `cap = min(max, base * multiplier^n)`, then jitter.
+    Exponential {
+        /// The cap of the first retry.
+        base: Span,
+        /// Growth per retry, at least 1.
+        multiplier: f64,
+        /// The largest cap.
+        max: Span,
+        /// How it is spread.
+        jitter: Jitter,
+    },
+    /// The AWS Architecture Blog's four kinds.
+    AwsJitter(AwsJitter),
+    /// The AWS SDKs, by retry mode.
+    AwsSdk(AwsSdk),
+    /// Envoy's router.
+    Envoy(Envoy),
+    /// Finagle's `Backoff`.
+    Finagle(Finagle),
+    /// google.api_core's `Retry`.
+    GoogleApiCore(GoogleApiCore),
+    /// gRPC's `retryPolicy`.
+    Grpc(Grpc),
+    /// Polly v8's `RetryStrategyOptions`.
+    Polly(Polly),
+    /// resilience4j's `IntervalFunction`.
+    Resilience4j(Resilience4j),
+}
 
 /// How far one call is in its backoff.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,6 +102,24 @@ impl Backoff {
             | Backoff::GoogleApiCore(_)
             | Backoff::Resilience4j(_) => false,
         }
+    }
+
+    /// Whether the member makes anything of this wait that the server asks for. What it does not hear neither stops a
+    /// call nor is spread.
+    #[must_use]
+    pub fn hears(&self, asked: Span) -> bool {
+        match self {
+            Backoff::AwsSdk(backoff) => backoff.retry_after != AwsRetryAfter::Ignore,
+            // The draw does not matter for whether there is a wait.
+            Backoff::Envoy(backoff) => backoff.rate_limited(asked, 0).is_some(),
+            _ => true,
+        }
+    }
+
+    /// Whether the longest wait that can be asked for, which elsewhere says not to retry at all, is cut like any other.
+    #[must_use]
+    pub const fn cuts_asked(&self) -> bool {
+        matches!(self, Backoff::AwsSdk(_))
     }
 
     /// The wait before the next retry of a call. Draws at most once.

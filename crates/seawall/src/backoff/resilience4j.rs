@@ -12,8 +12,9 @@ const MILLI: u64 = 1_000_000;
 ///
 /// Exponential: `initial`, then times `multiplier`, cut to whole milliseconds at every step, so
 /// 1 ms x 1.5 stays 1 ms for ever. Randomized with factor `f`: for an interval `v`, with
-/// `low = v - f v` and `high = v + f v`, the wait is `trunc(max(1, low + u * (high - low + 1)))`, so
-/// `high` is reached and it never falls below 1 ms. The cap comes *after* randomization, so waits
+/// `low = v - f v` and `high = v + f v`, the wait is `trunc(max(1, low + u * (high - low + 1)))` for a
+/// `u` below 1, so `high` is reached, the next whole millisecond too when `high` is none itself, and it
+/// never falls below 1 ms. The cap comes *after* randomization, so waits
 /// pile up at it. Without a cap it saturates at 2^63 - 1 ms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Resilience4j {
@@ -40,11 +41,6 @@ impl Default for Resilience4j {
 }
 
 impl Resilience4j {
-    /// `exponentialBackoffMultiplier` where exponential backoff is on and none is given.
-    pub const MULTIPLIER: f64 = 1.5;
-    /// `randomizedWaitFactor` where randomized wait is on and none is given.
-    pub const RANDOMIZATION: f64 = 0.5;
-
     pub(crate) fn check(&self, found: &mut Found) {
         const MILLI: Span = Span::millis(1);
         found.require(
@@ -84,9 +80,9 @@ impl Resilience4j {
             Some(factor) => {
                 let (middle, delta) = (interval as f64, factor * interval as f64);
                 let (low, high) = (middle - delta, middle + delta);
-                whole(low + u * (high - low + 1.0))
-                    .max(1)
-                    .min(whole(high).max(1))
+                // A draw of exactly 1, which the original never makes, gives the last value before it.
+                let last = whole(libm::ceil(high + 1.0)).saturating_sub(1);
+                whole(low + u * (high - low + 1.0)).clamp(1, last.max(1))
             }
         };
         let max = self.max.map_or(u64::MAX, |max| max.0 / MILLI);
@@ -132,6 +128,45 @@ mod tests {
         assert_eq!(random.delay(&at(0), 0.0), Span::millis(250));
         assert_eq!(random.delay(&at(0), 0.999_999), Span::millis(750));
         assert_eq!(random.delay(&at(0), 1.0), Span::millis(750));
+    }
+
+    #[test]
+    fn between_whole_milliseconds_the_one_above_the_upper_end_is_reached() {
+        let random = Resilience4j {
+            initial: Span::millis(5),
+            randomization: Some(0.5),
+            ..Resilience4j::default()
+        };
+        // 2.5 + u * 6, cut: 2 to 8.
+        assert_eq!(random.delay(&at(0), 0.0), Span::millis(2));
+        assert_eq!(random.delay(&at(0), 0.916), Span::millis(7));
+        assert_eq!(random.delay(&at(0), 0.917), Span::millis(8));
+        assert_eq!(random.delay(&at(0), 1.0), Span::millis(8));
+    }
+
+    #[test]
+    fn a_factor_of_zero_is_no_randomization() {
+        let random = Resilience4j {
+            randomization: Some(0.0),
+            ..Resilience4j::default()
+        };
+        for u in [0.0, 0.5, 0.999_999, 1.0] {
+            assert_eq!(random.delay(&at(0), u), Span::millis(500), "{u}");
+        }
+    }
+
+    #[test]
+    fn the_cap_comes_after_the_floor_and_the_draw() {
+        let random = Resilience4j {
+            initial: Span::millis(10),
+            multiplier: Some(3.0),
+            randomization: Some(0.9),
+            max: Some(Span::millis(4)),
+        };
+        assert_eq!(random.delay(&at(0), 0.0), Span::millis(1));
+        assert_eq!(random.delay(&at(0), 0.1), Span::millis(2), "1 + 0.1 * 19");
+        assert_eq!(random.delay(&at(1), 0.0), Span::millis(3), "30 - 27");
+        assert_eq!(random.delay(&at(1), 1.0), Span::millis(4));
     }
 
     #[test]

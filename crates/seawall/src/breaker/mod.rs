@@ -16,15 +16,60 @@ pub use gobreaker::{GoBreaker, GoCircuit, GoCounts, GoRefusal, GoTicket, GoTrip}
 pub use hystrix::{Hystrix, HystrixCircuit};
 pub use linkerd::{Linkerd, LinkerdCircuit};
 pub use polly_v8::{Polly, PollyCircuit};
-pub use rates::RatesCircuit;
+pub use rates::{Rates, RatesCircuit, Window};
 pub use resilience4j::{Aligned, Resilience4j, Resilience4jCircuit, Resilience4jWindow};
 pub use sentinel::{Sentinel, SentinelCircuit, SentinelGrade};
 
 use alloc::boxed::Box;
 
 use crate::entropy::Entropy;
-use crate::spec::{Breaker, BreakerRule};
+use crate::failure::FailureSet;
 use crate::time::{Span, Time};
+
+/// A circuit breaker: closed, open, half-open.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Breaker {
+    /// When it opens, and what it lets through afterwards.
+    pub rule: BreakerRule,
+    /// Whether each attempt is one result, or each call. `None`: by its place in [`Spec::order`], and without one
+    /// attempts. May not contradict the order.
+    pub counts: Option<Counts>,
+    /// Whether refusals by layers inside it are failures to it. If not they are no results.
+    pub count_refusals: bool,
+    /// Kinds that count as failures; any other outcome is a success, unless it is ignored.
+    pub on: FailureSet,
+    /// Kinds that are no result at all.
+    pub ignored: FailureSet,
+}
+
+/// When a breaker opens, and what it lets through afterwards.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BreakerRule {
+    /// Failure rate and slow rate over a window.
+    Rates(Rates),
+    /// sony/gobreaker.
+    GoBreaker(GoBreaker),
+    /// Hystrix.
+    Hystrix(Hystrix),
+    /// Consecutive failures as in the Linkerd proxy.
+    Linkerd(Linkerd),
+    /// Polly v8.
+    Polly(Polly),
+    /// resilience4j.
+    Resilience4j(Box<Resilience4j>),
+    /// Sentinel's degrade rules.
+    Sentinel(Sentinel),
+}
+
+/// What a policy counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Counts {
+    /// Each attempt.
+    #[default]
+    Attempts,
+    /// Each call, by how it ended.
+    Calls,
+}
 
 /// What a breaker does with the next call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -174,10 +219,13 @@ impl Circuit {
         }
     }
 
-    /// A call was refused by the bulkhead behind the breaker. Hystrix counts that as a failure.
+    /// A call was refused by the bulkhead behind the breaker. Hystrix counts that as a failure; the call had passed the
+    /// breaker before, so one that was to be the trial opens it again.
     #[inline]
     pub fn rejected(&mut self, now: Time) {
-        if let Circuit::Hystrix(circuit) = self {
+        if let Circuit::Hystrix(circuit) = self
+            && circuit.acquire(now)
+        {
             circuit.failure(now);
         }
     }

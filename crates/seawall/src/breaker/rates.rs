@@ -7,11 +7,44 @@
 use alloc::boxed::Box;
 
 use super::{BreakerState, Permit};
-use crate::spec::{Rates, Window};
 use crate::time::{Span, Time};
 use crate::window::{Ring, Slices};
 
 /// Failure rate and slow rate over a window.
+///
+/// Closed: results go into the window; once it holds `minimum_calls`, a failure rate of at least
+/// `failure_rate` or a slow rate of at least `slow_rate` opens it. Open: everything is refused for
+/// `open_for`. Half-open: `half_open_calls` trials are let through; when all have reported, the same
+/// thresholds decide between closed and open. A result counts only in the state that admitted it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rates {
+    /// What the rates are taken over.
+    pub window: Window,
+    /// Share of failures that opens it, in (0, 1].
+    pub failure_rate: f64,
+    /// Share of slow results that opens it, in (0, 1]; `None` ignores slowness.
+    pub slow_rate: Option<f64>,
+    /// A result that took longer than this is slow, failed or not. (Counting calls: the whole call, its
+    /// waits included.)
+    pub slow_after: Span,
+    /// Results needed before any rate is believed, at least 1, at most what a count window holds.
+    pub minimum_calls: u32,
+    /// How long it stays open.
+    pub open_for: Span,
+    /// Trials let through when half-open, at least 1.
+    pub half_open_calls: u32,
+}
+
+/// What the breaker's rates are taken over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Window {
+    /// The last so many results, 1 to 1,000,000.
+    Count(u32),
+    /// The results of the last so much time, at least 10 ns, kept in ten slices: between 0.9 and 1 of it.
+    Time(Span),
+}
+
+/// The running state of [`Rates`].
 #[derive(Clone, Debug)]
 pub struct RatesCircuit {
     spec: Rates,

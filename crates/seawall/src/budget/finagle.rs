@@ -3,8 +3,8 @@
 //! Sources: twitter/finagle@4feb34cb `finagle-core/.../service/RetryBudget.scala`;
 //! twitter/util@17c8187d `util-core/.../TokenBucket.scala`, `WindowedAdder.scala`.
 
+use super::BudgetEvent;
 use crate::found::Found;
-use crate::spec::BudgetEvent;
 use crate::time::{Span, Time};
 
 /// `RetryBudget(ttl, minRetriesPerSec, percentCanRetry)`.

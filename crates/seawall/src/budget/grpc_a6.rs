@@ -48,6 +48,11 @@ enum Tokens {
 
 const THOUSAND: f64 = 1000.0;
 
+/// grpc-java scales 32-bit floats, so 1.001 is 1001 thousandths there, but 0.251 only 250.
+fn thousandths(number: f64) -> i32 {
+    (number as f32 * THOUSAND as f32) as i32
+}
+
 impl GrpcThrottle {
     /// With all tokens.
     #[must_use]
@@ -60,11 +65,11 @@ impl GrpcThrottle {
                 ratio,
             },
             GrpcVariant::Java => {
-                let max = (max * THOUSAND) as i32;
+                let max = thousandths(max);
                 Tokens::Thousandths {
                     now: max,
                     max,
-                    ratio: (ratio * THOUSAND) as i32,
+                    ratio: thousandths(ratio),
                 }
             }
         })
@@ -140,6 +145,37 @@ mod tests {
             assert!(throttle.allows_retry(), "3 > 2.5");
             throttle.failure();
             assert!(!throttle.allows_retry(), "2 < 2.5");
+        }
+    }
+
+    #[test]
+    fn java_scales_in_32_bits() {
+        // 1.001 * 1000 is 1000.9999999999999 in 64 bits and 1001 in 32; with 0.251 it is the other way.
+        for (ratio, tokens) in [(1.001, 8.001), (0.251, 7.25), (0.5466, 7.546)] {
+            let mut java = throttle(10.0, ratio, GrpcVariant::Java);
+            for _ in 0..3 {
+                java.failure();
+            }
+            java.success();
+            assert_eq!(java.tokens(), tokens, "{ratio}");
+        }
+    }
+
+    #[test]
+    fn nothing_leaves_the_range_from_zero_to_all_tokens() {
+        for variant in [GrpcVariant::Go, GrpcVariant::Java] {
+            let mut throttle = throttle(3.0, 2.5, variant);
+            throttle.success();
+            assert_eq!(throttle.tokens(), 3.0);
+            for left in [2.0, 1.0, 0.0, 0.0] {
+                throttle.failure();
+                assert_eq!(throttle.tokens(), left);
+                assert_eq!(throttle.allows_retry(), left > 1.5);
+            }
+            throttle.success();
+            assert_eq!(throttle.tokens(), 2.5);
+            throttle.success();
+            assert_eq!(throttle.tokens(), 3.0, "not 5");
         }
     }
 

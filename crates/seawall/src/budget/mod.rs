@@ -25,12 +25,70 @@ use alloc::boxed::Box;
 
 use crate::entropy::Entropy;
 use crate::failure::FailureKind;
-use crate::spec::{Budget, BudgetEvent};
-use crate::time::Time;
+use crate::time::{Span, Time};
 
 use failure_share::FailureShare;
 use ratio::Ratio;
 use windowed::Windowed;
+
+/// What bounds retries over all calls of one process.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Budget {
+    /// Nothing does.
+    #[default]
+    None,
+    /// A token bucket: `ratio` tokens come in per event, a retry costs one, `burst` is both the
+    /// size of the bucket and what it starts with.
+    Ratio {
+        /// The event that earns.
+        of: BudgetEvent,
+        /// Tokens per event, above 0.
+        ratio: f64,
+        /// Bucket size, at least 1.
+        burst: f64,
+    },
+    /// Retries in the last `window` may not exceed `ratio` times the events in it, or
+    /// `floor_per_sec` times its length, whichever is more.
+    Windowed {
+        /// The event counted.
+        of: BudgetEvent,
+        /// Retries per event, 0 to 1000.
+        ratio: f64,
+        /// Length of the sliding window, at least 10 ns; kept in ten slices.
+        window: Span,
+        /// Retries per second that are always allowed.
+        floor_per_sec: f64,
+    },
+    /// No retry while more attempts failed than `max` times the calls begun, both since the start of the process.
+    FailureShare {
+        /// Above 0, at most 1000.
+        max: f64,
+    },
+    /// The retry quota of the AWS SDKs.
+    AwsQuota(AwsQuota),
+    /// Envoy's bound on concurrent retries.
+    Envoy(Envoy),
+    /// Finagle's `RetryBudget`.
+    Finagle(Finagle),
+    /// gRPC's `retryThrottling`.
+    Grpc(GrpcThrottling),
+    /// Adaptive throttling of the Google SRE book; it rejects first attempts too.
+    SreAdaptive(SreAdaptive),
+    /// tower's `TpsBudget`, as in Linkerd's service profiles.
+    TowerTps(TowerTps),
+}
+
+/// What earns a retry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BudgetEvent {
+    /// Every call that sent its first attempt. (One refused on this side before that earns nothing:
+    /// an open breaker must not save up retries for the moment it closes.)
+    Calls,
+    /// Every call that ended well.
+    Successes,
+    /// Every answer, good or bad, that is not of a kind that is retried.
+    NotRetryable,
+}
 
 /// Something a budget may earn by or pay for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

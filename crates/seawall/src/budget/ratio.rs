@@ -3,8 +3,8 @@
 //! Long run: retries are at most `ratio` times the events, plus `burst` once. It does not refill by
 //! time, so a silent process keeps what it has.
 
+use super::BudgetEvent;
 use super::{Event, NANO, earns};
-use crate::spec::BudgetEvent;
 
 const TOKEN: u64 = NANO as u64;
 

@@ -4,8 +4,8 @@
 //! linkerd/linkerd2-proxy@29637b64 `linkerd/service-profiles/src/proto.rs`,
 //! `linkerd/app/outbound/src/http/retry.rs`.
 
+use super::BudgetEvent;
 use crate::found::Found;
-use crate::spec::BudgetEvent;
 use crate::time::{Span, Time};
 
 /// `TpsBudget::new(ttl, min_per_sec, retry_percent)`.

@@ -3,8 +3,8 @@
 //! Withdrawals age out with the window, so the floor comes back by itself: in the long run
 //! `floor_per_sec` retries per second pass even without traffic.
 
+use super::BudgetEvent;
 use super::{Event, NANO, earns};
-use crate::spec::BudgetEvent;
 use crate::time::{Span, Time};
 use crate::window::Slices;
 

@@ -2,6 +2,7 @@
 
 use super::Guards;
 use crate::breaker::{BreakerState, Circuit};
+use crate::call::Call;
 use crate::scope::Keyed;
 use crate::time::Time;
 
@@ -9,6 +10,13 @@ impl Guards {
     /// What the breaker that is shared by all, or by all keys beyond the cap, does with a call.
     pub(crate) fn breaker_state(&self, now: Time) -> Option<BreakerState> {
         Some(self.breaker.as_ref()?.at(0).circuit.state(now))
+    }
+
+    /// The breaker that a call is under: its key, and what it does with a call.
+    pub(crate) fn breaker_of(&self, call: &Call, now: Time) -> Option<(Option<u64>, BreakerState)> {
+        let breaker = self.breaker.as_ref()?;
+        let slot = call.slots.breaker;
+        Some((breaker.key_of(slot), breaker.at(slot).circuit.state(now)))
     }
 
     /// All breakers, each with its key.

@@ -6,6 +6,7 @@
 mod keys;
 mod look;
 mod parts;
+mod plan;
 mod way;
 
 use crate::action::Stopped;
@@ -14,7 +15,6 @@ use crate::budget::{Account, Event, Grant, Need, Settled};
 use crate::call::{Call, State};
 use crate::entropy::Entropy;
 use crate::failure::{Failure, FailureKind};
-use crate::order::Plan;
 use crate::rate_limit::Pacer;
 use crate::request::CallKey;
 use crate::scope::{Keyed, Scope};
@@ -22,6 +22,7 @@ use crate::spec::{Counts, Deadline, Spec};
 use crate::time::{Span, Time};
 
 use parts::{Bounding, Breaking};
+use plan::Plan;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Guards {
@@ -222,7 +223,7 @@ impl Guards {
         }
         if let State::Sent { at, in_flight } = call.state {
             self.with_bulkhead(call, |bulkhead, _| {
-                bulkhead.answered(now.since(at), in_flight, failure);
+                bulkhead.answered(now, now.since(at), in_flight, failure);
             });
         }
     }

@@ -6,7 +6,7 @@ use crate::bulkhead::Gate;
 use crate::call::Call;
 use crate::entropy::Entropy;
 use crate::failure::{FailureKind, FailureSet};
-use crate::limiter::{LimiterState, Sample};
+use crate::limiter::{LimiterState, Sample, Windowed};
 use crate::spec::{Breaker, Bulkhead, Limiter};
 use crate::time::{Span, Time};
 
@@ -35,6 +35,7 @@ pub(super) struct Bounding {
 #[derive(Clone, Debug)]
 struct Limiting {
     state: LimiterState,
+    window: Option<Windowed>,
     dropped: FailureSet,
     /// Drawn when an attempt is sent, for when it is answered.
     draw: u64,
@@ -121,6 +122,7 @@ impl Bounding {
             max_in_flight: bulkhead.max_in_flight,
             limiter: limiter.map(|limiter| Limiting {
                 state: LimiterState::new(&limiter.rule),
+                window: limiter.window.as_ref().map(Windowed::new),
                 dropped: limiter.dropped,
                 draw: 0,
             }),
@@ -139,7 +141,13 @@ impl Bounding {
         self.gate.in_use()
     }
 
-    pub(super) fn answered(&mut self, rtt: Span, in_flight: u32, failure: Option<FailureKind>) {
+    pub(super) fn answered(
+        &mut self,
+        now: Time,
+        rtt: Span,
+        in_flight: u32,
+        failure: Option<FailureKind>,
+    ) {
         let Some(limiter) = &mut self.limiter else {
             return;
         };
@@ -150,8 +158,14 @@ impl Bounding {
                 in_flight,
                 dropped,
             };
-            limiter.state.sample(sample, &mut Drawn(limiter.draw));
-            self.follow_limiter();
+            let seen = match &mut limiter.window {
+                None => Some(sample),
+                Some(window) => window.gather(now, sample),
+            };
+            if let Some(sample) = seen {
+                limiter.state.sample(sample, &mut Drawn(limiter.draw));
+                self.follow_limiter();
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! The way of a call to its next attempt, step by step.
 
+use super::plan::Step;
 use super::{Guards, Way};
 use crate::action::Stopped;
 use crate::bulkhead::{Entry, Place};
@@ -7,7 +8,6 @@ use crate::call::{Call, State};
 use crate::deadline::remaining;
 use crate::entropy::Entropy;
 use crate::failure::FailureKind;
-use crate::order::Step;
 use crate::rate_limit::{Passing, Then};
 use crate::time::{Span, Time};
 

@@ -5,14 +5,38 @@
 mod aimd;
 mod gradient2;
 mod vegas;
+mod windowed;
 
 pub use aimd::{Aimd, AimdState};
 pub use gradient2::{Gradient2, Gradient2State};
 pub use vegas::{Vegas, VegasState};
+pub use windowed::{SampleWindow, Windowed};
 
 use crate::entropy::Entropy;
-use crate::spec::LimiterRule;
+use crate::failure::FailureSet;
 use crate::time::Span;
+
+/// What moves the number of bulkhead permits: latency and drops of attempts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limiter {
+    /// How.
+    pub rule: LimiterRule,
+    /// Failures that are drops. Any other failure tells nothing.
+    pub dropped: FailureSet,
+    /// What is gathered before it moves; `None`: it moves with every answer.
+    pub window: Option<SampleWindow>,
+}
+
+/// How a limiter moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LimiterRule {
+    /// Up by one, down by a share.
+    Aimd(Aimd),
+    /// By the ratio of long-term to latest latency.
+    Gradient2(Gradient2),
+    /// By the queue that latency betrays.
+    Vegas(Vegas),
+}
 
 /// What one finished attempt tells a limiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

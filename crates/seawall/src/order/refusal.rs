@@ -43,6 +43,12 @@ impl RefusalSet {
         RefusalSet(bits)
     }
 
+    /// These and one more.
+    #[must_use]
+    pub const fn with(self, refusal: Refusal) -> RefusalSet {
+        RefusalSet(self.0 | 1 << refusal as u8)
+    }
+
     /// Whether it is one of them.
     #[must_use]
     pub const fn contains(self, refusal: Refusal) -> bool {

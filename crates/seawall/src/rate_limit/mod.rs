@@ -13,8 +13,24 @@ pub use resilience4j::{RateReservation, Resilience4jRate, Resilience4jRateState}
 use alloc::boxed::Box;
 
 use crate::failure::FailureKind;
-use crate::spec::RateLimit;
 use crate::time::{Span, Time};
+
+/// What bounds how often attempts are sent, or calls begun where it is outside retry. A wait that leaves no time
+/// for the attempt is not begun.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RateLimit {
+    /// The generic cell rate algorithm.
+    Gcra {
+        /// Rate and burst.
+        gcra: Gcra,
+        /// The longest wait; zero refuses at once. Who waits asks again afterwards.
+        max_wait: Span,
+    },
+    /// resilience4j's `RateLimiter`.
+    Resilience4j(Resilience4jRate),
+    /// The adaptive mode of the AWS SDKs.
+    AwsAdaptive(AwsAdaptive),
+}
 
 /// What a rate limit says about the next attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -127,7 +127,17 @@ fn hystrix_counts_rejections_by_the_bulkhead_and_decides_at_ticks() {
         assert_eq!(stopped(&actions), Some(Stopped::BulkheadFull));
     }
     assert_eq!(state(&desk, 499), BreakerState::Closed);
-    assert!(refused(&mut desk, 500));
+    assert!(
+        refused(&mut desk, 500),
+        "with the bulkhead full as well, it is the breaker that refuses"
+    );
+    // The trial is refused by the bulkhead, which opens the breaker for another 5 s.
+    let (_, actions) = desk.begin(ms(5501));
+    assert_eq!(stopped(&actions), Some(Stopped::BulkheadFull));
+    assert!(refused(&mut desk, 5502));
+    assert!(refused(&mut desk, 10_501));
+    let (_, actions) = desk.begin(ms(10_502));
+    assert_eq!(stopped(&actions), Some(Stopped::BulkheadFull));
 }
 
 #[test]

@@ -30,6 +30,7 @@ fn aimd(max_in_flight: u32, max_waiting: u32) -> Desk {
                 ..Aimd::default()
             }),
             dropped: FailureSet::of(&[FailureKind::Overloaded]),
+            window: None,
         }),
         ..retrying(1)
     })

@@ -4,3 +4,4 @@ mod breakers;
 mod budgets;
 mod desk;
 mod limits;
+mod waits;

@@ -311,7 +311,7 @@ impl Desk<'_> {
 ///
 /// # Panics
 /// When it does not.
-pub fn engine(bytes: &[u8]) {
+pub(crate) fn engine(bytes: &[u8]) {
     let mut bytes = Bytes(bytes);
     // What is not sound is refused, and that is all there is to it.
     let Ok(policy) = spec(&mut bytes).check() else {
@@ -350,7 +350,7 @@ pub fn engine(bytes: &[u8]) {
 ///
 /// # Panics
 /// When a reader does.
-pub fn headers(bytes: &[u8]) {
+pub(crate) fn headers(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let (head, value) = text.split_once('\n').unwrap_or(("0", &text));
     let now = head.trim().parse().unwrap_or(0);

@@ -25,7 +25,7 @@ const SPANS: [Span; 6] = [
     Span::MAX,
 ];
 
-pub fn span(draws: &mut Draws) -> Span {
+pub(crate) fn span(draws: &mut Draws) -> Span {
     SPANS[draws.below(SPANS.len())]
 }
 
@@ -34,7 +34,7 @@ fn time(draws: &mut Draws) -> Time {
     Time(near[draws.below(near.len())])
 }
 
-pub fn number(draws: &mut Draws) -> u32 {
+pub(crate) fn number(draws: &mut Draws) -> u32 {
     [1, 2, 3, u32::MAX - 1, u32::MAX][draws.below(5)]
 }
 

@@ -10,7 +10,7 @@ use seawall::breaker::{
 use seawall::budget::{
     self, AwsCosts, AwsQuota, EnvoyRetryBudget, GrpcThrottling, SreAdaptive, SreHistory, TowerTps,
 };
-use seawall::limiter::{Aimd, Gradient2, Vegas};
+use seawall::limiter::{Aimd, Gradient2, SampleWindow, Vegas};
 use seawall::rate_limit::{AwsAdaptive, Gcra, Resilience4jRate};
 use seawall::{
     Backoff, BreakerRule, Budget, BudgetEvent, FailureKind, FailureSet, Limiter, LimiterRule,
@@ -41,7 +41,7 @@ fn interval_function(draws: &mut Draws) -> backoff::Resilience4j {
     }
 }
 
-pub fn backoff(draws: &mut Draws) -> Backoff {
+pub(crate) fn backoff(draws: &mut Draws) -> Backoff {
     let kinds = [
         FinagleKind::Constant,
         FinagleKind::Exponential {
@@ -106,7 +106,7 @@ pub fn backoff(draws: &mut Draws) -> Backoff {
     }
 }
 
-pub fn budget(draws: &mut Draws) -> Budget {
+pub(crate) fn budget(draws: &mut Draws) -> Budget {
     let events = [
         BudgetEvent::Calls,
         BudgetEvent::Successes,
@@ -160,7 +160,7 @@ pub fn budget(draws: &mut Draws) -> Budget {
     }
 }
 
-pub fn breaker(draws: &mut Draws) -> BreakerRule {
+pub(crate) fn breaker(draws: &mut Draws) -> BreakerRule {
     let trips = [
         GoTrip::ConsecutiveFailuresAbove(number(draws)),
         GoTrip::FailureRatio {
@@ -238,7 +238,7 @@ pub fn breaker(draws: &mut Draws) -> BreakerRule {
     }
 }
 
-pub fn limiter(draws: &mut Draws) -> Limiter {
+pub(crate) fn limiter(draws: &mut Draws) -> Limiter {
     let rules = [
         LimiterRule::Aimd(Aimd {
             initial: any(draws, &[0, u32::MAX]),
@@ -266,10 +266,22 @@ pub fn limiter(draws: &mut Draws) -> Limiter {
     Limiter {
         rule: any(draws, &rules),
         dropped: any(draws, &[FailureSet::NONE, FailureSet::of(FailureKind::ALL)]),
+        window: any(
+            draws,
+            &[
+                None,
+                Some(SampleWindow {
+                    min: Span::millis(100),
+                    max: Span::MAX,
+                    samples: 10,
+                    min_rtt: Span::ZERO,
+                }),
+            ],
+        ),
     }
 }
 
-pub fn rate_limit(draws: &mut Draws) -> RateLimit {
+pub(crate) fn rate_limit(draws: &mut Draws) -> RateLimit {
     match draws.below(3) {
         0 => RateLimit::Gcra {
             gcra: Gcra {

@@ -5,10 +5,10 @@ use seawall::{FailureKind, Span};
 use crate::world::{Input, World, policies};
 
 /// Knuth's MMIX generator; the seed is the test's.
-pub struct Draws(pub u64);
+pub(crate) struct Draws(pub u64);
 
 impl Draws {
-    pub fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)

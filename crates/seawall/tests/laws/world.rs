@@ -9,7 +9,7 @@ use seawall::{
 
 /// Something that happens to the client.
 #[derive(Clone, Copy, Debug)]
-pub enum Input {
+pub(crate) enum Input {
     /// A call begins.
     Begin,
     /// The outstanding attempt of a call is answered well.
@@ -31,7 +31,7 @@ pub enum Input {
 }
 
 #[derive(Clone)]
-pub struct World {
+pub(crate) struct World {
     spec: Spec,
     pub client: Client,
     pub now: Time,
@@ -44,7 +44,7 @@ pub struct World {
 
 /// A call and what its driver has seen of it.
 #[derive(Clone, Copy)]
-pub struct Tracked {
+pub(crate) struct Tracked {
     pub call: Call,
     pub outstanding: Option<u32>,
     sent: u32,
@@ -62,7 +62,7 @@ impl Entropy for Halves {
 }
 
 impl World {
-    pub fn new(spec: &Spec) -> World {
+    pub(crate) fn new(spec: &Spec) -> World {
         let policy = spec
             .check()
             .unwrap_or_else(|problems| panic!("{problems:?}"));
@@ -79,7 +79,7 @@ impl World {
     }
 
     /// Inputs that mean something in this state, of at most `calls` calls.
-    pub fn inputs(&self, calls: usize) -> Vec<Input> {
+    pub(crate) fn inputs(&self, calls: usize) -> Vec<Input> {
         let mut inputs = Vec::new();
         if self.calls.len() < calls {
             inputs.push(Input::Begin);
@@ -100,7 +100,7 @@ impl World {
     }
 
     /// Does one thing to the client, polls as the contract says, and checks the laws.
-    pub fn apply(&mut self, input: Input) {
+    pub(crate) fn apply(&mut self, input: Input) {
         let before = self.client.stats().clone();
         match input {
             Input::Begin => {
@@ -314,7 +314,7 @@ impl World {
     }
 
     /// Brings every call to its end, in one of two ways, and checks that nothing was kept.
-    pub fn wind_up(mut self, cancel: bool) {
+    pub(crate) fn wind_up(mut self, cancel: bool) {
         for _ in 0..1000 {
             let mut open = (0..self.calls.len()).filter(|&i| !self.calls[i].ended);
             // Cancel the youngest first, so that permits are passed on to calls about to leave.
@@ -360,7 +360,7 @@ impl World {
 }
 
 /// Policies that between them use every part, small enough to reach every state soon.
-pub fn policies() -> Vec<Spec> {
+pub(crate) fn policies() -> Vec<Spec> {
     let plain = Spec {
         attempt_timeout: Some(Span(10)),
         retry: Retry {

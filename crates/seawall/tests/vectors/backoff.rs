@@ -69,7 +69,7 @@ pub(crate) fn aws_jitter(params: &Fields<'_>) -> Box<dyn Machine> {
     waits(move |progress, op, input| {
         only_next_delay(op, input);
         progress.retries = retries(input, "attempt", 1);
-        json!({ "delay_ns": jitter.delay(progress, input.f64("u")).0 })
+        json!({ "delay_ns": jitter.delay(progress, input.draw()).0 })
     })
 }
 
@@ -83,9 +83,10 @@ pub(crate) fn aws_sdk(params: &Fields<'_>) -> Box<dyn Machine> {
     };
     let sdk = AwsSdk {
         service: match params.optional("service", Fields::str) {
-            None => AwsService::Other,
-            Some("dynamodb" | "dynamodb-streams") => AwsService::DynamoDb,
-            Some(other) => params.unknown(other),
+            Some("dynamodb") => AwsService::DynamoDb,
+            Some("dynamodb-streams") if mode != AwsMode::Legacy => AwsService::DynamoDb,
+            // No other service has delays of its own.
+            None | Some(_) => AwsService::Other,
         },
         ..AwsSdk::new(mode)
     };
@@ -93,8 +94,13 @@ pub(crate) fn aws_sdk(params: &Fields<'_>) -> Box<dyn Machine> {
         only_next_delay(op, input);
         progress.retries = retries(input, "failed_attempt", 1);
         let throttled = input.optional("throttling_error", Fields::bool);
-        let header = input.get("x_amz_retry_after_ms").and_then(Value::as_str);
-        let asked = header.and_then(parse_x_amz_retry_after);
+        let header = input.get("x_amz_retry_after_ms");
+        let text = header.and_then(|value| match value {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        });
+        let asked = text.as_deref().and_then(parse_x_amz_retry_after);
         let delay = sdk.delay(progress, input.f64("u"), throttled.unwrap_or(false), asked);
         json!({ "delay_ns": delay.0 })
     })
@@ -308,7 +314,7 @@ pub(crate) fn polly_v8(params: &Fields<'_>) -> Box<dyn Machine> {
     waits(move |progress, op, input| {
         only_next_delay(op, input);
         progress.retries = retries(input, "attempt", 0);
-        json!({ "delay_ns": polly.delay(progress, input.f64("u"), None).0 })
+        json!({ "delay_ns": polly.delay(progress, input.draw(), None).0 })
     })
 }
 

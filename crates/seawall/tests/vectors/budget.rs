@@ -85,11 +85,17 @@ impl Machine for TowerTpsAccount {
     }
 }
 
-/// The bound, and for each request by name whether it holds a slot.
+/// The bound, and where each request by name is.
 struct EnvoyRequests {
     spec: Envoy,
     account: EnvoyAccount,
-    holds_slot: BTreeMap<String, bool>,
+    requests: BTreeMap<String, EnvoyRequest>,
+}
+
+#[derive(Default)]
+struct EnvoyRequest {
+    in_flight: bool,
+    holds_slot: bool,
 }
 
 pub(crate) fn envoy(params: &Fields<'_>) -> Box<dyn Machine> {
@@ -112,7 +118,7 @@ pub(crate) fn envoy(params: &Fields<'_>) -> Box<dyn Machine> {
     Box::new(EnvoyRequests {
         spec,
         account: EnvoyAccount::new(&spec, Time::ZERO),
-        holds_slot: BTreeMap::new(),
+        requests: BTreeMap::new(),
     })
 }
 
@@ -124,19 +130,25 @@ impl Machine for EnvoyRequests {
             let allowed = input.u64("retries_outstanding") < limit;
             return json!({ "limit": limit, "allowed": allowed });
         }
-        let request = input.str("request").to_owned();
-        let holds_slot = self.holds_slot.entry(request).or_default();
+        let name = input.str("request").to_owned();
+        let request = self.requests.entry(name).or_default();
         let mut retry_allowed = None;
         match op {
-            "start" | "retry_sent" => self.account.sent(now),
+            "start" | "retry_sent" => {
+                self.account.sent(now);
+                request.in_flight = true;
+            }
+            // A request may also end while it waits for its retry.
             "attempt_failed" | "request_done" => {
-                self.account.left();
-                if std::mem::take(holds_slot) {
+                if std::mem::take(&mut request.in_flight) {
+                    self.account.left();
+                }
+                if std::mem::take(&mut request.holds_slot) {
                     self.account.release();
                 }
                 if op == "attempt_failed" {
-                    *holds_slot = self.account.withdraw(now, 0);
-                    retry_allowed = Some(*holds_slot);
+                    request.holds_slot = self.account.withdraw(now, 0);
+                    retry_allowed = Some(request.holds_slot);
                 }
             }
             _ => input.unknown(op),
@@ -202,8 +214,8 @@ impl Machine for AwsCalls {
             "acquire_retry" => {
                 let error = match input.str("error_kind") {
                     "throttling" => AwsError::Throttling,
-                    "timeout" => AwsError::Timeout,
-                    "server_error" => AwsError::Transient,
+                    "timeout" | "connect_timeout" | "read_timeout" => AwsError::Timeout,
+                    "server_error" | "transient" => AwsError::Transient,
                     other => input.unknown(other),
                 };
                 let cost = account.acquire(now, error);

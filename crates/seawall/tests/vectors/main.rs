@@ -2,6 +2,9 @@
 //!
 //! Another folder of files of the same form can be tried with `SEAWALL_VECTORS=FOLDER`.
 
+// The vectors are in files; the wall is around the engine, not around its tests.
+#![allow(clippy::disallowed_methods)]
+
 mod backoff;
 mod breaker;
 mod budget;
@@ -74,5 +77,17 @@ fn nothing_is_left_out() {
         .iter()
         .map(|(policy, build)| harness::run(policy, *build));
     let (sequences, steps) = counts.fold((0, 0), |sum, run| (sum.0 + run.0, sum.1 + run.1));
-    assert_eq!((POLICIES.len(), sequences, steps), (34, 184, 1746));
+    assert!(POLICIES.len() >= 34 && sequences >= 184 && steps >= 1746);
+}
+
+#[test]
+fn so_do_sequences_with_other_parameters() {
+    let ran = POLICIES
+        .iter()
+        .filter_map(|(policy, build)| harness::run_in(&harness::more(), policy, *build));
+    let (policies, sequences) = ran.fold((0, 0), |sum, run| (sum.0 + 1, sum.1 + run.0));
+    assert!(
+        policies >= 18 && sequences >= 80,
+        "{policies} policies, {sequences} sequences"
+    );
 }

@@ -45,7 +45,11 @@ pub(crate) fn grpc_pushback(params: &Fields<'_>) -> Box<dyn Machine> {
         if op != "parse_pushback" {
             input.unknown(op);
         }
-        match parse_pushback([input.str("value")], parser).unwrap() {
+        let values: Vec<&str> = match input.get("value") {
+            Some(Value::Array(values)) => values.iter().filter_map(Value::as_str).collect(),
+            _ => vec![input.str("value")],
+        };
+        match parse_pushback(values, parser).unwrap() {
             Pushback::After(wait) => json!({ "retry_delay_ns": wait.0 }),
             Pushback::DoNotRetry => json!({ "do_not_retry": true }),
         }
@@ -200,7 +204,7 @@ fn play_client(hedge: &Hedge, answers: &[HedgeAnswer]) -> Value {
 }
 
 pub(crate) fn envoy_route(params: &Fields<'_>) -> Box<dyn Machine> {
-    let retry_on = params.str("retry_on");
+    let retry_on = params.optional("retry_on", Fields::str).unwrap_or("");
     let spec = EnvoyRoute {
         timeout: params.span("route_timeout_ns"),
         per_try_timeout: params.optional("per_try_timeout_ns", Fields::span),
@@ -231,7 +235,8 @@ fn play_route(spec: &EnvoyRoute, tries: &[(Span, u16)], backoffs: &[Span]) -> Va
     let mut starts = vec![Time::ZERO];
     let mut answer: Option<(Time, u16)> = Some((Time::ZERO.after(tries[0].0), tries[0].1));
     loop {
-        let backoff = backoffs[(starts.len() - 1).min(backoffs.len() - 1)];
+        let last = backoffs.last().copied().unwrap_or(Span::ZERO);
+        let backoff = backoffs.get(starts.len() - 1).copied().unwrap_or(last);
         let (now, step) = match (answer, request.timer()) {
             (Some((at, status)), timer) if timer.is_none_or(|timer| at < timer) => {
                 answer = None;

@@ -101,6 +101,51 @@ fn a_member_is_overridden_key_by_key_by_the_same_and_replaced_by_another() {
 }
 
 #[test]
+fn what_follows_from_a_key_follows_from_the_policys_own_and_not_from_the_presets() {
+    use seawall::{Backoff, Span, backoff};
+    let envoy = |own: &str| match spec(&format!(
+        "  p: {{ preset: envoy, retry: {{ backoff: {{ envoy: {own} }} }} }}"
+    ))
+    .retry
+    .backoff
+    {
+        Backoff::Envoy(envoy) => (envoy.base, envoy.max),
+        other => panic!("still Envoy's: {other:?}"),
+    };
+    let millis = |base, max| (Span::millis(base), Span::millis(max));
+    assert_eq!(envoy("{}"), millis(25, 250));
+    assert_eq!(envoy("{ base: 100ms }"), millis(100, 1000));
+    assert_eq!(envoy("{ max: 1s }"), millis(25, 1000));
+    assert_eq!(envoy("{ base: 100ms, max: 400ms }"), millis(100, 400));
+    for own in ["legacy", "{ mode: legacy }"] {
+        let policy =
+            format!("  p: {{ preset: aws-standard, retry: {{ backoff: {{ aws_sdk: {own} }} }} }}");
+        let legacy = backoff::AwsSdk::new(backoff::AwsMode::Legacy);
+        assert_eq!(
+            spec(&policy).retry.backoff,
+            Backoff::AwsSdk(legacy),
+            "{own}"
+        );
+    }
+    let kept = spec(
+        "  p: { preset: aws-standard, retry: { backoff: { aws_sdk: { service: dynamodb } } } }",
+    );
+    let expected = backoff::AwsSdk {
+        service: backoff::AwsService::DynamoDb,
+        ..backoff::AwsSdk::new(backoff::AwsMode::Standard21)
+    };
+    assert_eq!(kept.retry.backoff, Backoff::AwsSdk(expected));
+    // Through a policy that is extended as well.
+    let inherited = spec(
+        "  base: { preset: envoy }\n  p: { extends: base, retry: { backoff: { envoy: { base: 40ms } } } }",
+    );
+    let Backoff::Envoy(inherited) = inherited.retry.backoff else {
+        panic!("still Envoy's");
+    };
+    assert_eq!(inherited.max, Span::millis(400));
+}
+
+#[test]
 fn policies_that_extend_others_merge_the_same_member_and_inherit_a_preset() {
     let merged = spec(
         "  base: { preset: envoy, retry: { max_attempts: 5, backoff: { exponential: { base: 1ms, max: 9ms, jitter: full } } } }

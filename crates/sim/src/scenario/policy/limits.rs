@@ -1,6 +1,6 @@
 //! What bounds calls in flight, and what moves that bound.
 
-use seawall::limiter::{Aimd, Gradient2, Vegas};
+use seawall::limiter::{Aimd, Gradient2, SampleWindow, Vegas};
 use seawall::{Bulkhead, FailureKind, FailureSet, Limiter, LimiterRule, Span};
 use serde_json::Value as Json;
 
@@ -92,6 +92,21 @@ mirror! {
     }
 }
 
+mirror! {
+    /// Netflix' WindowedLimit: the limiter sees the mean of a window of answers instead of each. A bare length is `min`.
+    SampleWindow as "SampleWindow" [min] {
+        /// minWindowTime, at least 100ms.
+        min: Span = "1s",
+        /// maxWindowTime; a window lasts twice the least latency, between `min` and this. Default: 1s, or `min` where that is
+        /// longer.
+        max: Span => min.max(SampleWindow::default().max),
+        /// windowSize: answers without which a window is forgotten, at least 10.
+        samples: Whole<10> = 10,
+        /// minRttThreshold: faster answers are not looked at.
+        min_rtt: Span = "100us",
+    }
+}
+
 /// What the service drops, seen from its caller.
 fn drops() -> FailureSet {
     FailureSet::of(&[
@@ -104,12 +119,14 @@ fn drops() -> FailureSet {
 
 impl Written for Limiter {
     fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
-        const KEYS: &[Key] = &[Key::of("dropped")];
+        const KEYS: &[Key] = &[Key::of("dropped"), Key::of("window")];
         let mut fields = Fields::open(node, KEYS, LimiterRule::TAGS, None, problems)?;
         let dropped: Option<Option<Kinds>> = fields.take(None);
+        let window: Option<Option<Opt<SampleWindow>>> = fields.take(None);
         let rule = fields.rest();
         Some(Limiter {
             dropped: dropped?.map_or_else(drops, |kinds| kinds.0),
+            window: window?.and_then(|window| window.0),
             rule: rule?,
         })
     }
@@ -119,7 +136,9 @@ impl Written for Limiter {
             let doc = "Kinds of failure that are drops; any other failure tells nothing. By default \
                 timeout, unavailable, overloaded and deadline_exceeded.";
             let dropped = described(doc, Kinds::schema(defs));
-            let keys = vec![("dropped", false, None, dropped)];
+            let doc = "What is gathered before the limiter moves; without, it moves with every answer.";
+            let window = described(doc, Opt::<SampleWindow>::schema(defs));
+            let keys = vec![("dropped", false, None, dropped), ("window", false, None, window)];
             let rule = LimiterRule::schema_of_tags(defs);
             let doc = "What moves the permits of the bulkhead: latency and drops of attempts.";
             schema_of_record(doc, keys, Some(rule), None)
@@ -130,9 +149,12 @@ impl Written for Limiter {
 impl Layered for Limiter {
     fn write(&self) -> Value {
         let mut rule = self.rule.write();
-        let dropped = written_map([("dropped", Kinds(self.dropped).write())]);
-        if let (Value::Map(rule), Value::Map(dropped)) = (&mut rule, dropped) {
-            rule.extend(dropped);
+        let others = written_map([
+            ("dropped", Kinds(self.dropped).write()),
+            ("window", Opt(self.window).write()),
+        ]);
+        if let (Value::Map(rule), Value::Map(others)) = (&mut rule, others) {
+            rule.extend(others);
         }
         rule
     }
@@ -140,6 +162,7 @@ impl Layered for Limiter {
     fn lay(own: &mut Node, base: &Node) {
         unfold(own, None);
         lay_key(own, base, "dropped", |_, _| {});
+        lay_key(own, base, "window", Opt::<SampleWindow>::lay);
         lay_tag::<LimiterRule>(own, base);
     }
 }

@@ -36,8 +36,30 @@ pub(super) fn lay_preset(policy: &mut Node) {
     let usual = Spec::default().write();
     if let Some(value) = beyond(preset.spec().write(), &usual) {
         let mut base = Node { value, at };
+        leave_what_follows(policy, &mut base);
         base.stand(at);
         Spec::lay(policy, &base);
+    }
+}
+
+/// Where a member of a family has a default that follows from another of its keys: that key, and what follows.
+const FOLLOWS: [(&[&str], &str, &str); 2] = [
+    (&["retry", "backoff", "envoy"], "base", "max"),
+    (&["retry", "backoff", "aws_sdk"], "mode", "retry_after"),
+];
+
+/// Takes out of the preset what would follow from it, where the policy says for itself what it follows from.
+fn leave_what_follows(policy: &Node, base: &mut Node) {
+    for (path, decides, follows) in FOLLOWS {
+        let own = path.iter().try_fold(policy, |node, key| node.get(key));
+        // A bare word or number is the key that decides.
+        let says = own.is_some_and(|own| own.scalar().is_some() || own.get(decides).is_some());
+        let of_preset = path
+            .iter()
+            .try_fold(&mut *base, |node, key| node.get_mut(key));
+        if let Some(Value::Map(entries)) = of_preset.filter(|_| says).map(|node| &mut node.value) {
+            entries.retain(|(key, _)| key.value != follows);
+        }
     }
 }
 

@@ -58,6 +58,17 @@ impl Node {
         }
     }
 
+    /// The value of `key` to change, if this is a map that has it.
+    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
+        match &mut self.value {
+            Value::Map(entries) => entries
+                .iter_mut()
+                .find(|(k, _)| k.value == key)
+                .map(|(_, v)| v),
+            _ => None,
+        }
+    }
+
     /// The text of a scalar, whatever its type.
     #[must_use]
     pub(crate) fn scalar(&self) -> Option<&str> {

@@ -4,23 +4,18 @@
 //! a real attempt, with its own timeout, breaker permit, bulkhead permit and grant of the budget. Copies after
 //! the first do not wait: what would have to wait, or is refused, is not sent, and no further copy of that call is.
 
-mod places;
-
+use super::{Client, finish};
 use crate::action::{Action, Stopped};
 use crate::call::{Call, State};
 use crate::classify::is_transient;
-use crate::client::Client;
 use crate::deadline::{attempt_timeout, remaining};
 use crate::entropy::Entropy;
 use crate::failure::{Failure, FailureKind, Reply};
 use crate::hedge::{CopyEnd, HedgeOutcome};
 use crate::pushback::Pushback;
+use crate::race::{Copied, GONE, Is, Race};
 use crate::spec::Counts;
 use crate::time::{Span, Time};
-
-pub use places::HEDGED_ATTEMPTS_MAX;
-pub(crate) use places::Races;
-use places::{Copied, GONE, Is, Race};
 
 impl Client {
     /// The first attempt of a call that may be hedged has been sent: from now on it races.
@@ -251,11 +246,11 @@ impl Client {
         }
         let Some(race) = self.race(call) else {
             // Not a call of this client's: it ends here.
-            return Some(crate::client::finish(call, Some(Stopped::Cancelled)));
+            return Some(finish(call, Some(Stopped::Cancelled)));
         };
         if let Some(stopped) = race.end {
             self.races.end(call.race);
-            return Some(crate::client::finish(call, stopped));
+            return Some(finish(call, stopped));
         }
         if race.machine.timer().is_some_and(|due| due <= now) {
             if let Some(action) = self.send_copy(call, now, entropy) {

@@ -1,6 +1,6 @@
 //! An order as what is left of it for one policy: the steps of a call on its way to an attempt.
 
-use super::{Layer, Refusal, RefusalSet};
+use crate::order::{Layer, Refusal, RefusalSet};
 use crate::spec::{Counts, Spec};
 
 /// Something a call passes on its way to the next attempt.
@@ -69,7 +69,7 @@ impl Plan {
             (Refusal::RateLimited, Layer::RateLimit),
         ] {
             if inside(layer, Layer::Breaker) {
-                plan.inside_breaker.0 |= RefusalSet::of(&[refusal]).0;
+                plan.inside_breaker = plan.inside_breaker.with(refusal);
             }
         }
         for (index, &layer) in layers.iter().enumerate() {

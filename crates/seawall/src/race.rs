@@ -5,11 +5,8 @@ use alloc::vec::Vec;
 use crate::action::Stopped;
 use crate::breaker::Permit;
 use crate::budget::Grant;
-use crate::hedge::{Hedge, HedgedCall};
+use crate::hedge::{HEDGED_ATTEMPTS_MAX, Hedge, HedgedCall};
 use crate::time::Time;
-
-/// Attempts a hedged call may have: what gRPC caps them at.
-pub const HEDGED_ATTEMPTS_MAX: u32 = 5;
 
 const NONE: u32 = u32::MAX;
 
