@@ -170,7 +170,9 @@ impl World {
             }
             for process in 0..state.engines {
                 self.engines[(state.first_engine + process) as usize].set_kill_switch(on);
-                if let Some(log) = &mut self.recorder.log {
+                if let Some(log) = &mut self.recorder.log
+                    && !log.ends_only
+                {
                     log.exchanges.push(Exchange {
                         at: self.now,
                         edge: index as u32,
