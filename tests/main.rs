@@ -13,6 +13,7 @@ mod labs;
 mod pages;
 mod program;
 mod scenario_page;
+mod swarm;
 mod sweep;
 mod theory;
 mod tidy;

@@ -1,11 +1,11 @@
 //! `docs/scenario.md` is the whole language: a table for every definition of the schema, and for every key a
 //! snippet that changes what comes out. What the tables say beside the snippets is made here.
 
-mod page;
-mod places;
+pub(crate) mod page;
+pub(crate) mod places;
 mod table;
 mod ways;
-mod world;
+pub(crate) mod world;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::catch_unwind;
@@ -20,7 +20,7 @@ use page::{Page, Row, Shown};
 use places::{Path, put, take};
 use world::World;
 
-const PAGE: &str = "docs/scenario.md";
+pub(crate) const PAGE: &str = "docs/scenario.md";
 
 /// To bring the tables up to date: `WRITE_DOCS=1 cargo test --test main scenario_page`. A key without a row gets one,
 /// with an empty last cell: the snippet is to be written by hand.

@@ -152,6 +152,6 @@ pub fn loaded(text: &str) -> Arc<Scenario> {
 
 /// One run with a log, measured.
 pub fn logged<R>(scenario: &Arc<Scenario>, seed: u64, measure: impl Fn(&Run<'_>) -> R) -> R {
-    let outcome = World::new(Arc::clone(scenario), seed).with_log().run();
+    let outcome = World::new(Arc::clone(scenario), seed).with_ends().run();
     measure(&Run::new(scenario, &outcome))
 }

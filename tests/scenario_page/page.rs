@@ -5,40 +5,40 @@ use std::fs;
 use std::path::Path;
 
 /// What the page says.
-pub(super) struct Page {
-    pub(super) bases: Vec<Base>,
+pub(crate) struct Page {
+    pub(crate) bases: Vec<Base>,
     /// Files that scenarios name, by name.
-    pub(super) files: BTreeMap<String, String>,
-    pub(super) tables: Vec<Table>,
+    pub(crate) files: BTreeMap<String, String>,
+    pub(crate) tables: Vec<Table>,
 }
 
 /// A scenario that snippets are applied to.
-pub(super) struct Base {
-    pub(super) name: String,
-    pub(super) text: String,
+pub(crate) struct Base {
+    pub(crate) name: String,
+    pub(crate) text: String,
 }
 
 /// The keys of one definition of the schema.
-pub(super) struct Table {
-    pub(super) definition: String,
+pub(crate) struct Table {
+    pub(crate) definition: String,
     /// The scenario next above.
-    pub(super) base: Option<usize>,
-    pub(super) rows: Vec<Row>,
+    pub(crate) base: Option<usize>,
+    pub(crate) rows: Vec<Row>,
 }
 
 /// A key, and what to write to see it change something.
-pub(super) struct Row {
-    pub(super) key: String,
+pub(crate) struct Row {
+    pub(crate) key: String,
     /// Overrides; those before the last only prepare the ground.
-    pub(super) snippet: Vec<String>,
-    pub(super) shown: Shown,
+    pub(crate) snippet: Vec<String>,
+    pub(crate) shown: Shown,
     /// Where it stands, from 1.
-    pub(super) line: usize,
+    pub(crate) line: usize,
 }
 
 /// Where the change shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shown {
+pub(crate) enum Shown {
     /// In what a run writes.
     InFiles,
     /// In the ledger of a run that keeps one.
@@ -51,7 +51,7 @@ pub(super) enum Shown {
 
 impl Shown {
     /// Words that follow the snippet.
-    pub(super) fn words(self) -> &'static str {
+    pub(crate) fn words(self) -> &'static str {
         match self {
             Shown::InFiles => "",
             Shown::InLedger => " (the ledger shows it)",
@@ -62,12 +62,12 @@ impl Shown {
 }
 
 impl Page {
-    pub(super) fn read(path: &str) -> Page {
+    pub(crate) fn read(path: &str) -> Page {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
         Page::of(&fs::read_to_string(path).expect("the page is there"))
     }
 
-    pub(super) fn of(text: &str) -> Page {
+    pub(crate) fn of(text: &str) -> Page {
         let mut page = Page {
             bases: Vec::new(),
             files: BTreeMap::new(),

@@ -3,13 +3,13 @@
 use serde_json::Value as Json;
 
 /// The definition that a key is in, and the key.
-pub(super) type Place = (String, String);
+pub(crate) type Place = (String, String);
 
 /// Keys and indices from the top.
-pub(super) type Path = Vec<String>;
+pub(crate) type Path = Vec<String>;
 
 /// Every key that `tree` writes, by walking tree and schema together.
-pub(super) fn of(tree: &Json, schema: &Json) -> Vec<(Place, Path)> {
+pub(crate) fn of(tree: &Json, schema: &Json) -> Vec<(Place, Path)> {
     let mut walk = Walk {
         root: schema,
         found: Vec::new(),
@@ -87,7 +87,7 @@ impl Walk<'_> {
 ///
 /// # Errors
 /// What is in the way.
-pub(super) fn put(tree: &mut Json, path: &str, value: Json) -> Result<(), String> {
+pub(crate) fn put(tree: &mut Json, path: &str, value: Json) -> Result<(), String> {
     let mut at = tree;
     for step in path.split('.') {
         if at.is_null() {
@@ -112,7 +112,7 @@ pub(super) fn put(tree: &mut Json, path: &str, value: Json) -> Result<(), String
 }
 
 /// Takes away the key at the end of `way`.
-pub(super) fn take(tree: &mut Json, way: &[String]) {
+pub(crate) fn take(tree: &mut Json, way: &[String]) {
     let Some((key, above)) = way.split_last() else {
         return;
     };

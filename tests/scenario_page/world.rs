@@ -17,15 +17,15 @@ const LEDGER: u64 = 100;
 
 /// What is run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct World {
-    pub(super) text: String,
+pub(crate) struct World {
+    pub(crate) text: String,
     /// Paths and values.
-    pub(super) overrides: Vec<(String, String)>,
+    pub(crate) overrides: Vec<(String, String)>,
     yaml: bool,
 }
 
 impl World {
-    pub(super) fn yaml(text: &str, overrides: &[Override]) -> World {
+    pub(crate) fn yaml(text: &str, overrides: &[Override]) -> World {
         let pair = |one: &Override| (one.path.clone(), one.value.clone());
         World {
             text: text.into(),
@@ -34,7 +34,7 @@ impl World {
         }
     }
 
-    pub(super) fn json(tree: &Json) -> World {
+    pub(crate) fn json(tree: &Json) -> World {
         World {
             text: tree.to_string(),
             overrides: Vec::new(),
@@ -46,7 +46,7 @@ impl World {
     ///
     /// # Errors
     /// Everything that is wrong with it.
-    pub(super) fn load(&self, files: &BTreeMap<String, String>) -> Result<Scenario, String> {
+    pub(crate) fn load(&self, files: &BTreeMap<String, String>) -> Result<Scenario, String> {
         let source = Source {
             name: "scenario",
             text: &self.text,
@@ -69,7 +69,7 @@ impl World {
     ///
     /// # Errors
     /// As [`World::load`].
-    pub(super) fn run(&self, files: &BTreeMap<String, String>) -> Result<String, String> {
+    pub(crate) fn run(&self, files: &BTreeMap<String, String>) -> Result<String, String> {
         self.written(files, None)
     }
 
@@ -77,7 +77,7 @@ impl World {
     ///
     /// # Errors
     /// As [`World::load`].
-    pub(super) fn ledger(&self, files: &BTreeMap<String, String>) -> Result<String, String> {
+    pub(crate) fn ledger(&self, files: &BTreeMap<String, String>) -> Result<String, String> {
         self.written(files, Some(LEDGER))
     }
 
@@ -129,7 +129,7 @@ impl World {
 ///
 /// # Errors
 /// What is wrong with its syntax.
-pub(super) fn tree(text: &str) -> Result<Json, String> {
+pub(crate) fn tree(text: &str) -> Result<Json, String> {
     let source = Source {
         name: "snippet",
         text,

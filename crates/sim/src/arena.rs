@@ -209,7 +209,45 @@ impl<T> std::ops::IndexMut<Id<T>> for Arena<T> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Whatever comes and goes, an id finds what it was given for, as long as that lives, and nothing afterwards.
+        #[test]
+        fn an_arena_is_a_map_under_keys_of_its_own(steps in prop::collection::vec((any::<bool>(), any::<u16>()), 1..300)) {
+            let mut arena = Arena::new();
+            // By number in the order of coming, so that ids of the dead are tried too.
+            let (mut ids, mut living) = (Vec::new(), BTreeMap::new());
+            let mut most = 0;
+            for (comes, pick) in steps {
+                if comes || ids.is_empty() {
+                    let value = ids.len();
+                    ids.push(arena.insert(|| value));
+                    living.insert(value, ());
+                    most = most.max(living.len());
+                } else {
+                    let number = usize::from(pick) % ids.len();
+                    prop_assert_eq!(arena.remove(ids[number]), living.remove(&number).is_some());
+                }
+                for (number, &id) in ids.iter().enumerate() {
+                    let lives = living.contains_key(&number);
+                    prop_assert_eq!(arena.get(id).copied(), lives.then_some(number));
+                    prop_assert_eq!(arena.contains(id), lives);
+                    prop_assert_eq!(Id::from_bits(id.bits()), id);
+                }
+                let mut seen: Vec<_> = arena.iter().map(|(_, &value)| value).collect();
+                seen.sort_unstable();
+                prop_assert_eq!(seen, living.keys().copied().collect::<Vec<_>>());
+            }
+            prop_assert_eq!(arena.slots.len(), most, "slots grow with what lives at once");
+        }
+    }
 
     #[test]
     fn an_old_id_never_finds_the_next_tenant() {

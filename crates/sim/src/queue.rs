@@ -10,10 +10,13 @@
 //! Of the others the earliest few are kept sorted (`near`), all later ones in a heap (`far`). A small world
 //! never needs the heap, and a large one takes from it in batches.
 
-use std::cmp::Ordering;
-use std::collections::{BinaryHeap, VecDeque};
+mod far;
+
+use std::collections::VecDeque;
 
 use seawall::{Span, Time};
+
+use far::Far;
 
 /// Above this many distinct constant delays the rest share the heap: each pop looks at every lane's head.
 const LANES_MAX: usize = 12;
@@ -64,23 +67,10 @@ fn key(time: Time, rank: u64) -> u128 {
     u128::from(time.0) << 64 | u128::from(rank)
 }
 
-// The heap is a max-heap, so the comparison is turned round: the earliest entry is the greatest.
-impl<E> Ord for Entry<E> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.key().cmp(&self.key())
-    }
+#[inline]
+fn time_of(key: u128) -> Time {
+    Time((key >> 64) as u64)
 }
-impl<E> PartialOrd for Entry<E> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl<E> PartialEq for Entry<E> {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-impl<E> Eq for Entry<E> {}
 
 #[derive(Clone, Debug)]
 struct LaneQueue<E> {
@@ -95,7 +85,7 @@ pub(crate) struct EventQueue<E> {
     /// The earliest events outside the lanes, latest first: the next one is at the end.
     near: Vec<Entry<E>>,
     /// Those that come after all of `near`.
-    far: BinaryHeap<Entry<E>>,
+    far: Far<E>,
     lanes: Vec<LaneQueue<E>>,
     /// The key at the head of each lane, `END` when empty; beside each other so that one look finds the first.
     heads: Vec<u128>,
@@ -108,7 +98,7 @@ impl<E: Copy> EventQueue<E> {
     pub(crate) fn new() -> Self {
         EventQueue {
             near: Vec::with_capacity(NEAR_MAX),
-            far: BinaryHeap::new(),
+            far: Far::new(),
             lanes: Vec::new(),
             heads: Vec::new(),
             sequence: 0,
@@ -162,7 +152,7 @@ impl<E: Copy> EventQueue<E> {
         if is_near {
             self.push_near(Entry { time, rank, event });
         } else {
-            self.far.push(Entry { time, rank, event });
+            self.far.push(key, event);
         }
     }
 
@@ -182,16 +172,22 @@ impl<E: Copy> EventQueue<E> {
     /// Moves the later half of `near` to the heap.
     #[cold]
     fn spill(&mut self) {
-        self.far.extend(self.near.drain(..NEAR_MAX / 2));
+        for entry in self.near.drain(..NEAR_MAX / 2) {
+            self.far.push(entry.key(), entry.event);
+        }
     }
 
     /// Takes the earliest of the heap into `near`, which is empty.
     #[cold]
     fn refill(&mut self) {
         while self.near.len() < NEAR_MAX / 2
-            && let Some(entry) = self.far.pop()
+            && let Some((key, event)) = self.far.pop()
         {
-            self.near.push(entry);
+            self.near.push(Entry {
+                time: time_of(key),
+                rank: key as u64,
+                event,
+            });
         }
         self.near.reverse();
     }
@@ -248,14 +244,15 @@ impl<E: Copy> EventQueue<E> {
     /// What all that is to come takes.
     pub(crate) fn bytes(&self) -> usize {
         let lanes: usize = self.lanes.iter().map(|l| l.entries.capacity()).sum();
-        (self.far.capacity() + lanes) * size_of::<Entry<E>>()
+        self.far.bytes() + lanes * size_of::<Entry<E>>()
     }
 
     /// The instant of what comes first.
     pub(crate) fn next_time(&self) -> Option<Time> {
-        let near = self.near.last().or_else(|| self.far.peek());
+        let near = self.near.last().map(|entry| entry.time);
+        let first = near.or_else(|| self.far.first().map(time_of));
         let lanes = self.lanes.iter().filter_map(|lane| lane.entries.front());
-        near.into_iter().chain(lanes).map(|entry| entry.time).min()
+        first.into_iter().chain(lanes.map(|entry| entry.time)).min()
     }
 
     /// Whether nothing is to come.
@@ -271,6 +268,10 @@ impl<E: Copy> EventQueue<E> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
     use super::*;
     use crate::rng::{Purpose, Stream};
 
@@ -303,6 +304,60 @@ mod tests {
             queue.lane(Span(999), Rank::Timer),
             Lane::Heap(Rank::Timer, Span(999))
         );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 64, ..ProptestConfig::default() })]
+
+        /// Thousands pending, so that events move between the sorted front and the heap in both directions: what comes out is
+        /// ordered by (time, rank, order of scheduling), and nothing comes before its time.
+        #[test]
+        fn crowds_come_out_in_order(
+            spread in 1u64..200_000,
+            steps in prop::collection::vec((0u8..8, any::<u64>()), 1..3000),
+        ) {
+            let mut queue = EventQueue::new();
+            let lane = queue.lane(Span(spread / 3), Rank::Timer);
+            let mut expected: BTreeMap<(Time, u8, usize), usize> = BTreeMap::new();
+            let mut now = Time(0);
+            for (number, (what, bits)) in steps.into_iter().enumerate() {
+                let time = Time(now.0 + bits % spread);
+                match what {
+                    0 | 1 => {
+                        let until = Time(now.0 + bits % (spread / 50 + 1));
+                        let first = expected.first_key_value().filter(|(key, _)| key.0 <= until);
+                        let first = first.map(|(key, &event)| (*key, event));
+                        prop_assert_eq!(queue.pop(until), first.map(|(key, event)| (key.0, event)));
+                        if let Some((key, _)) = first {
+                            expected.remove(&key);
+                            now = key.0;
+                        }
+                    }
+                    2 => {
+                        queue.push_lane(lane, now, number);
+                        expected.insert((now.after(Span(spread / 3)), 2, number), number);
+                    }
+                    3 => {
+                        queue.push(time, Rank::First, number);
+                        expected.insert((time, 0, number), number);
+                    }
+                    4 => {
+                        queue.push(time, Rank::Timer, number);
+                        expected.insert((time, 2, number), number);
+                    }
+                    _ => {
+                        queue.push(time, Rank::Normal, number);
+                        expected.insert((time, 1, number), number);
+                    }
+                }
+                prop_assert_eq!(queue.len(), expected.len());
+                prop_assert_eq!(queue.next_time(), expected.keys().next().map(|key| key.0));
+            }
+            while let Some((key, event)) = expected.pop_first() {
+                prop_assert_eq!(queue.pop(Time::MAX), Some((key.0, event)));
+            }
+            prop_assert!(queue.is_empty());
+        }
     }
 
     /// Any mix of heap and lanes comes out as a stable sort by (time, timers last) would have it.

@@ -11,6 +11,7 @@ mod library;
 mod metastable;
 mod orbit;
 mod overload;
+mod pool;
 mod published;
 mod station;
 mod transient;
@@ -28,6 +29,7 @@ pub fn plan(case: &Case, scale: f64) -> Result<Plan, String> {
         "retrial" if case.model["client"]["orbit_policy"] == "constant" => {
             orbit::experiments(case, scale)
         }
+        "loss" if pool::is_one(case) => pool::experiments(case, scale),
         "mm1" | "mmc" | "mg1" | "mdc" | "gim1" | "closed" | "network" | "product-form-retry"
         | "loss" | "limited-retry" | "retrial" | "impatience" | "discipline" | "priority" => {
             station::experiments(case, scale)?

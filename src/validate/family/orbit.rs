@@ -20,6 +20,11 @@ pub(super) fn experiments(case: &Case, scale: f64) -> Vec<Experiment> {
     )];
     let servers = case.number("/stations/0/servers");
     let room = case.number("/stations/0/capacity") - servers;
+    assert!(
+        servers == 1.0 && room == 0.0,
+        "{}: full is where the one place is taken",
+        case.id
+    );
     text.services = vec![
         // Who is let in is told so at once.
         format!(
@@ -59,6 +64,8 @@ fn of_orbit(run: &Run<'_>, name: &str) -> Option<f64> {
     let retries = || run.jobs(0).filter(|job| !fresh(job.edge));
     let calls = || run.jobs(0).filter(|job| fresh(job.edge)).count() as f64;
     Some(match name {
+        // Who is let in is answered at once: in the log the job has left then, though it still has the worker.
+        "p_full" => run.outcome.totals.services[0].busy_ns as f64 / 1e9 / run.seconds(),
         "retry_rate" => retries().count() as f64 / run.seconds(),
         "amplification" => run.jobs(0).count() as f64 / calls(),
         "p_block_retry" => Run::share(retries(), |job| job.end == JobEnd::ShedFull),

@@ -57,7 +57,11 @@ fn once(workload: &str, calls: u64) {
         "a" => mm1(calls, SEED),
         "b" => retries(calls, SEED),
         "storm" => run(STORM, &storm_length(calls / 500), SEED),
-        other => panic!("no workload is called {other}"),
+        other => {
+            let pending = other.strip_prefix("hold-").and_then(|n| n.parse().ok());
+            let pending = pending.unwrap_or_else(|| panic!("no workload is called {other}"));
+            return hold(pending, calls, 3);
+        }
     };
     println!(
         "{} events, trajectory {:016x}",

@@ -147,4 +147,6 @@ fn nanos(x: f64) -> Span {
 const SIGNED: f64 = (1u64 << 63) as f64;
 
 #[cfg(test)]
+mod against;
+#[cfg(test)]
 mod tests;

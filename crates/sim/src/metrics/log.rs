@@ -169,4 +169,6 @@ pub struct Log {
     pub calls_made: Vec<CallLink>,
     /// The attempts that went on their way, in order.
     pub attempts_sent: Vec<AttemptLink>,
+    /// Whether only `jobs` and `calls` are kept.
+    pub ends_only: bool,
 }

@@ -67,6 +67,7 @@ impl World {
         let job = (job != Id::NONE).then_some(job);
         if let Some(job) = job
             && let Some(log) = &mut self.recorder.log
+            && !log.ends_only
         {
             log.attempts_sent.push(AttemptLink {
                 exchange: log.exchanges.len(),

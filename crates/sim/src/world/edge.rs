@@ -206,7 +206,9 @@ impl World {
                 }
                 let first = self.edges[edge].first_engine;
                 self.engines[(first + process) as usize].set_kill_switch(on);
-                if let Some(log) = &mut self.recorder.log {
+                if let Some(log) = &mut self.recorder.log
+                    && !log.ends_only
+                {
                     log.exchanges.push(Exchange {
                         at: self.now,
                         edge: edge as u32,

@@ -12,7 +12,9 @@ impl Call {
     /// Writes down what passes between it and its engine, if anybody asked.
     #[inline(always)]
     pub(super) fn log(&self, log: &mut Option<Log>, now: Time, edge: &EdgeState, said: Said) {
-        if let Some(log) = log {
+        if let Some(log) = log
+            && !log.ends_only
+        {
             log.exchanges.push(Exchange {
                 at: now,
                 edge: self.edge,
@@ -82,7 +84,9 @@ impl World {
         // Where it was made.
         let within = self.tasks[root].job().map(|_| root.bits());
         let breaker = self.engines[engine as usize].breaker_state(self.now);
-        if let Some(log) = &mut self.recorder.log {
+        if let Some(log) = &mut self.recorder.log
+            && !log.ends_only
+        {
             log.calls_made.push(CallLink {
                 exchange: log.exchanges.len() - 1,
                 site,

@@ -76,6 +76,10 @@ impl World {
             let at = now.after(wait);
             self.queue.push(at, Rank::Normal, Event::Tick(tick));
         }
+        if self.effects.is_some() {
+            self.intend_probe(id, (service, probe.operation));
+        }
+        let state = &mut self.services[service as usize];
         let job = self.tasks[id].job_mut()?;
         let admission = match probe.aside {
             true => state.admit_aside(now, job),
@@ -89,6 +93,9 @@ impl World {
             Admission::Waits => self.came_in(id),
             Admission::Full | Admission::Expired | Admission::Refused(..) => {
                 self.ended(id, JobEnd::ShedFull);
+                if self.effects.is_some() {
+                    self.job_is_over(id);
+                }
                 self.tasks.remove(id);
                 None
             }

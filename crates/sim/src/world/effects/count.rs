@@ -101,6 +101,17 @@ impl World {
         }
     }
 
+    /// A probe reaches its replica: what it does it wants done once, and nobody tries again.
+    #[inline(never)]
+    pub(in crate::world) fn intend_probe(&mut self, id: TaskId, target: (u32, u32)) {
+        let state = self.effects.as_deref_mut().expect(IN_USE);
+        let name = mix(mix(id.bits(), self.now.0), u64::MAX);
+        let intent = state.intents.top(name, 0, target);
+        let note = state.job(id);
+        note.clear();
+        note.intent = intent;
+    }
+
     /// A job has reached its service.
     #[inline(never)]
     pub(in crate::world) fn number_job(&mut self, id: TaskId) {
