@@ -77,6 +77,7 @@ pub(crate) fn scenario() -> Scenario {
             delay: Law::Constant(Span::millis(1)),
             lose_request: 0.0,
             lose_response: 0.0,
+            passage: None,
         }],
         edges: vec![
             Edge {
@@ -103,6 +104,7 @@ pub(crate) fn scenario() -> Scenario {
         expect: Vec::new(),
         effects: None,
         fallbacks: None,
+        passages: None,
     }
 }
 

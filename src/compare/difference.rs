@@ -182,7 +182,9 @@ fn name(world: &Ran, subject: &Subject) -> String {
         | Scope::Service
         | Scope::Effect
         | Scope::Keys
-        | Scope::Answers => subject.name.clone(),
+        | Scope::Answers
+        | Scope::Phases
+        | Scope::Pool => subject.name.clone(),
     }
 }
 

@@ -98,6 +98,8 @@ fn by_scope(differences: &[Difference]) -> Value {
         ("effects", Scope::Effect),
         ("keys", Scope::Keys),
         ("answers", Scope::Answers),
+        ("phases", Scope::Phases),
+        ("pools", Scope::Pool),
     ] {
         if of(scope).next().is_some() {
             all[key] = by_name(scope);

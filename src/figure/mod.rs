@@ -8,12 +8,13 @@ pub mod answer;
 pub mod calls;
 pub mod column;
 pub mod effect;
+pub mod passage;
 pub mod run;
 pub mod service;
 
 use std::sync::LazyLock;
 
-use sim::metrics::{AnswerCount, EffectCount, KeyCount, Outcome, Window};
+use sim::metrics::{AnswerCount, EffectCount, KeyCount, Outcome, PassageCount, PoolCount, Window};
 use sim::scenario::effects::Effect;
 use sim::scenario::model::{Caller, Scenario};
 
@@ -41,6 +42,10 @@ pub enum Scope {
     Keys,
     /// The calls of one edge that have a fallback; only where there are any.
     Answers,
+    /// The attempts of one edge over links with phases or connections; only where there are any.
+    Phases,
+    /// The connections of one caller to one service over one link; only where they are kept.
+    Pool,
 }
 
 /// One thing that is reported on.
@@ -77,6 +82,8 @@ struct Tables {
     effect: Vec<Column<EffectCount>>,
     keys: Vec<Column<KeyCount>>,
     answers: Vec<Column<AnswerCount>>,
+    legs: Vec<Column<PassageCount>>,
+    pools: Vec<Column<PoolCount>>,
 }
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
@@ -91,11 +98,13 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
     effect: effect::effect(),
     keys: effect::keys(),
     answers: answer::answers(),
+    legs: passage::legs(),
+    pools: passage::pools(),
 });
 
 impl Scope {
     /// All scopes, in the order of reports.
-    pub const ALL: [Scope; 7] = [
+    pub const ALL: [Scope; 9] = [
         Scope::Run,
         Scope::Client,
         Scope::Edge,
@@ -103,6 +112,8 @@ impl Scope {
         Scope::Effect,
         Scope::Keys,
         Scope::Answers,
+        Scope::Phases,
+        Scope::Pool,
     ];
 
     /// The word used in files.
@@ -116,6 +127,8 @@ impl Scope {
             Scope::Effect => "effect",
             Scope::Keys => "keys",
             Scope::Answers => "answers",
+            Scope::Phases => "phases",
+            Scope::Pool => "pool",
         }
     }
 
@@ -130,6 +143,8 @@ impl Scope {
             Scope::Effect => declared(&TABLES.effect),
             Scope::Keys => declared(&TABLES.keys),
             Scope::Answers => declared(&TABLES.answers),
+            Scope::Phases => declared(&TABLES.legs),
+            Scope::Pool => declared(&TABLES.pools),
         }
     }
 
@@ -144,6 +159,8 @@ impl Scope {
             Scope::Effect => declared(&TABLES.effect),
             Scope::Keys => declared(&TABLES.keys),
             Scope::Answers => declared(&TABLES.answers),
+            Scope::Phases => declared(&TABLES.legs),
+            Scope::Pool => declared(&TABLES.pools),
         }
     }
 }
@@ -180,9 +197,13 @@ pub fn subjects(scenario: &Scenario) -> Vec<Subject> {
     let effects = used().flat_map(|used| &used.effects).map(named).enumerate();
     let guarded = scenario.fallbacks.iter().flat_map(|used| &used.edges);
     let arrow = |&edge: &u32| wording::edge(scenario, &scenario.edges[edge as usize]);
-    let answers = guarded.map(arrow).enumerate();
+    let answers = guarded.map(&arrow).enumerate();
     let stores = used().flat_map(|used| &used.stores);
     let stores = stores.map(|store| store.name.clone()).enumerate();
+    let staged = scenario.passages.iter();
+    let legs = staged.clone().flat_map(|ways| &ways.edges).map(arrow);
+    let pools = staged.flat_map(|ways| &ways.pools);
+    let pools = pools.map(|place| wording::pool(scenario, place));
     std::iter::once((0, "all".to_string()))
         .map(subject(Scope::Run))
         .chain(clients.map(subject(Scope::Client)))
@@ -191,6 +212,8 @@ pub fn subjects(scenario: &Scenario) -> Vec<Subject> {
         .chain(effects.map(subject(Scope::Effect)))
         .chain(stores.map(subject(Scope::Keys)))
         .chain(answers.map(subject(Scope::Answers)))
+        .chain(legs.enumerate().map(subject(Scope::Phases)))
+        .chain(pools.enumerate().map(subject(Scope::Pool)))
         .collect()
 }
 
@@ -232,6 +255,8 @@ pub fn whole(scenario: &Scenario, outcome: &Outcome, subject: &Subject) -> Vec<O
         Scope::Effect => read(&TABLES.effect, &outcome.drained.effects[index]),
         Scope::Keys => read(&TABLES.keys, &outcome.drained.keys[index]),
         Scope::Answers => read(&TABLES.answers, &outcome.drained.answers[index]),
+        Scope::Phases => read(&TABLES.legs, &outcome.drained.passages[index]),
+        Scope::Pool => read(&TABLES.pools, &outcome.drained.pools[index]),
     }
 }
 
@@ -262,6 +287,8 @@ pub fn in_window(scenario: &Scenario, window: &Window, subject: &Subject) -> Vec
         Scope::Effect => read(&TABLES.effect, &window.counts.effects[index]),
         Scope::Keys => read(&TABLES.keys, &window.counts.keys[index]),
         Scope::Answers => read(&TABLES.answers, &window.counts.answers[index]),
+        Scope::Phases => read(&TABLES.legs, &window.counts.passages[index]),
+        Scope::Pool => read(&TABLES.pools, &window.counts.pools[index]),
     }
 }
 

@@ -131,6 +131,8 @@ fn figures(report: &Report<'_>) -> Value {
         ("effects", Scope::Effect),
         ("keys", Scope::Keys),
         ("answers", Scope::Answers),
+        ("phases", Scope::Phases),
+        ("pools", Scope::Pool),
     ] {
         let rows = by_name(scope);
         if !rows.is_empty() {

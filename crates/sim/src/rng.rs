@@ -44,6 +44,8 @@ pub enum Purpose {
     Pause,
     /// What happens to single replicas, and what a balancer draws.
     Luck,
+    /// How long the phases of an attempt take, and whether they fail.
+    Phase,
 }
 
 impl Purpose {
@@ -66,6 +68,7 @@ impl Purpose {
             Purpose::Patience => "patience",
             Purpose::Pause => "pause",
             Purpose::Luck => "luck",
+            Purpose::Phase => "phase",
         }
     }
 }

@@ -8,6 +8,7 @@ mod level;
 mod log;
 mod meter;
 mod outcome;
+mod passage;
 mod recorder;
 mod tally;
 
@@ -18,7 +19,8 @@ pub(crate) use level::Level;
 pub use log::{AttemptLink, CallLink, CallRecord, Exchange, JobEnd, JobRecord, Log, Said};
 pub(crate) use meter::{EdgeMeter, ServiceMeter};
 pub use outcome::{
-    ClientCount, Counts, EdgeCount, EdgeGauge, EdgeLatency, Ended, KINDS, Outcome, STOPS,
+    ClientCount, Counts, EdgeCount, EdgeGauge, EdgeLatency, Ended, KINDS, Outcome, PHASES, STOPS,
     ServiceCount, ServiceGauge, Window, WindowLatency,
 };
+pub use passage::{LEGS, Leg, PassageCount, PoolCount};
 pub(crate) use recorder::{Recorder, WindowState};

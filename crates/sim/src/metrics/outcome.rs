@@ -8,6 +8,7 @@ use super::counted::{Counted, counters};
 use super::effect::{EffectCount, KeyCount};
 use super::ledger::Entry;
 use super::log::Log;
+use super::passage::{PassageCount, PoolCount};
 use crate::scenario::model::Scenario;
 
 /// Number of phases an attempt can fail in.
@@ -172,6 +173,10 @@ pub struct Counts {
     pub keys: Vec<KeyCount>,
     /// By index in [`Fallbacks::edges`](crate::scenario::fallbacks::Fallbacks::edges).
     pub answers: Vec<AnswerCount>,
+    /// By index in [`Passages::edges`](crate::scenario::passage::Passages::edges).
+    pub passages: Vec<PassageCount>,
+    /// By index in [`Passages::pools`](crate::scenario::passage::Passages::pools).
+    pub pools: Vec<PoolCount>,
 }
 
 impl Counts {
@@ -194,6 +199,14 @@ impl Counts {
                 AnswerCount::default();
                 scenario.fallbacks.as_ref().map_or(0, |f| f.edges.len())
             ],
+            passages: vec![
+                PassageCount::default();
+                scenario.passages.as_ref().map_or(0, |p| p.edges.len())
+            ],
+            pools: vec![
+                PoolCount::default();
+                scenario.passages.as_ref().map_or(0, |p| p.pools.len())
+            ],
         }
     }
 
@@ -210,6 +223,8 @@ impl Counts {
         each(&mut self.effects, &other.effects, EffectCount::add);
         each(&mut self.keys, &other.keys, KeyCount::add);
         each(&mut self.answers, &other.answers, AnswerCount::add);
+        each(&mut self.passages, &other.passages, PassageCount::add);
+        each(&mut self.pools, &other.pools, PoolCount::add);
     }
 
     /// What was counted since `earlier`.
@@ -228,6 +243,8 @@ impl Counts {
             effects: each(&self.effects, &earlier.effects, EffectCount::since),
             keys: each(&self.keys, &earlier.keys, KeyCount::since),
             answers: each(&self.answers, &earlier.answers, AnswerCount::since),
+            passages: each(&self.passages, &earlier.passages, PassageCount::since),
+            pools: each(&self.pools, &earlier.pools, PoolCount::since),
         }
     }
 }

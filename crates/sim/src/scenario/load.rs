@@ -12,6 +12,7 @@ use super::keys;
 use super::model::{Caller, Client, Edge, Fault, Link, Policy, Run, Scenario, Service};
 use super::names::{self, DEFAULT_LINK, NO_POLICY};
 use super::overrides::{self, Override};
+use super::passage::Passages;
 use super::policy::settings::{self, Settings};
 use super::policy::{self, extends};
 use super::problem::Problems;
@@ -169,6 +170,8 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
     let faults = faults(file, duration, &clients, &services, context);
     context.names = std::mem::take(&mut context.names).with(Some(compiler.effects()));
     context.names.fallbacks = compiler.fallbacks().is_used();
+    context.names.ways = links.iter().any(|link| link.passage.is_some());
+    context.names.pools = links.iter().any(Link::keeps_connections);
     trouble::prepare(&mut services, &faults);
     let expect = promises(file, run.as_ref(), context);
     let mut compiled = compiler.finish();
@@ -187,6 +190,10 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
     }
     let (effects, mut fallbacks) = (compiled.effects, compiled.fallbacks);
     fallbacks.complete(&compiled.sites);
+    let passages = context.problems.is_empty().then(|| {
+        let (sites, edges) = (&compiled.sites, &compiled.edges);
+        Passages::of(sites, edges, &links, &services, &mut compiled.code)
+    });
     Some(Scenario {
         title: file.title.clone().unwrap_or_default(),
         description: file.description.clone().unwrap_or_default(),
@@ -202,6 +209,7 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
         expect,
         effects: effects.is_used().then(|| Arc::new(effects)),
         fallbacks: fallbacks.is_used().then(|| Arc::new(fallbacks)),
+        passages: passages.flatten().map(Arc::new),
     })
 }
 
@@ -256,6 +264,7 @@ fn links(file: &ScenarioFile, context: &mut Context<'_>) -> Vec<Link> {
         delay: Law::Constant(Span::ZERO),
         lose_request: 0.0,
         lose_response: 0.0,
+        passage: None,
     }];
     let written = each("links", &file.links.0, context, |index, link, context| {
         link.mean(&names::of_link(&file.links.0[index as usize].name), context)

@@ -13,6 +13,7 @@ mod load;
 pub mod model;
 pub(crate) mod names;
 mod overrides;
+pub mod passage;
 mod places;
 mod policy;
 pub(crate) mod problem;

@@ -9,6 +9,7 @@ use seawall::{Failure, FailureKind, Operation, Span, Time};
 
 use super::effects::Effects;
 use super::fallbacks::Fallbacks;
+use super::passage::{Passage, Passages};
 use crate::arrivals::Arrivals;
 use crate::expect::Expectation;
 use crate::law::Law;
@@ -50,6 +51,8 @@ pub struct Scenario {
     pub effects: Option<Arc<Effects>>,
     /// Fallbacks, where there are any.
     pub fallbacks: Option<Arc<Fallbacks>>,
+    /// What attempts go through besides links and services, where there is anything.
+    pub passages: Option<Arc<Passages>>,
 }
 
 impl Scenario {
@@ -234,6 +237,8 @@ pub struct Link {
     pub lose_request: f64,
     /// Probability that a response vanishes: the server did the work.
     pub lose_response: f64,
+    /// What an attempt goes through besides, if anything.
+    pub passage: Option<Arc<Passage>>,
 }
 
 /// Who makes a call.

@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::effects::{Effect, Effects, Rules};
 use super::file::ScenarioFile;
-use super::model::{Caller, Scenario};
+use super::model::{Caller, Link, Scenario};
 use super::tree::At;
 use super::written::{Entry, check_name, mend};
 
@@ -25,6 +25,9 @@ pub(crate) struct Names {
     pub(crate) keys: Vec<u32>,
     /// Whether any call has a fallback, likewise.
     pub(crate) fallbacks: bool,
+    /// Whether any link has phases or connections, and whether any keeps these.
+    pub(crate) ways: bool,
+    pub(crate) pools: bool,
 }
 
 /// A service and what it offers.
@@ -48,6 +51,8 @@ impl Names {
             policies: scenario.policies.iter().map(|p| p.name.clone()).collect(),
             links: scenario.links.iter().map(|l| l.name.clone()).collect(),
             fallbacks: scenario.fallbacks.is_some(),
+            ways: scenario.links.iter().any(|link| link.passage.is_some()),
+            pools: scenario.links.iter().any(Link::keeps_connections),
             ..Names::default()
         }
         .with(scenario.effects.as_deref())

@@ -156,7 +156,9 @@ impl World {
             let streams = edge.streams().into_iter();
             streams.map(move |(purpose, stream)| (Owner::Edge(i), purpose, stream))
         });
-        clients.chain(services).chain(edges)
+        let ways = self.passages.iter().flat_map(|state| state.streams());
+        let ways = ways.map(|(i, purpose, stream)| (Owner::Edge(i), purpose, stream));
+        clients.chain(services).chain(edges).chain(ways)
     }
 
     /// The instant of what comes next; [`Time::MAX`] when nothing does.

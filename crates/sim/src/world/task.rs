@@ -105,6 +105,11 @@ impl Task {
         self.pc = NOWHERE;
     }
 
+    /// Its program begins elsewhere.
+    pub(super) fn begin_at(&mut self, entry: Pc) {
+        self.pc = entry.0;
+    }
+
     /// The next step is left out.
     pub(super) fn step_over(&mut self) {
         self.pc += 1;

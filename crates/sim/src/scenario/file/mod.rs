@@ -11,6 +11,8 @@ mod idempotency;
 pub(crate) mod law;
 mod lifecycle;
 pub(crate) mod link;
+mod phases;
+mod pool;
 mod queue;
 pub(crate) mod run;
 mod script;

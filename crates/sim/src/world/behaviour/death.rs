@@ -80,6 +80,9 @@ impl World {
         self.queue.push(back, Rank::Normal, Event::Tick(tick));
         self.lose_jobs(service, replica);
         self.forget_policies(service, replica);
+        if self.passages.is_some() {
+            self.lose_connections(service, replica);
+        }
         self.rotate(service);
     }
 
