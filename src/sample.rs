@@ -105,6 +105,7 @@ pub(crate) fn scenario() -> Scenario {
         effects: None,
         fallbacks: None,
         passages: None,
+        credentials: None,
     }
 }
 

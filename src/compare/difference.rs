@@ -184,7 +184,8 @@ fn name(world: &Ran, subject: &Subject) -> String {
         | Scope::Keys
         | Scope::Answers
         | Scope::Phases
-        | Scope::Pool => subject.name.clone(),
+        | Scope::Pool
+        | Scope::Credential => subject.name.clone(),
     }
 }
 

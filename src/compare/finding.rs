@@ -33,7 +33,8 @@ pub fn key(difference: &Difference) -> bool {
         | Scope::Keys
         | Scope::Answers
         | Scope::Phases
-        | Scope::Pool => &[],
+        | Scope::Pool
+        | Scope::Credential => &[],
     };
     names.contains(&difference.figure.name) && difference.verdict != Verdict::NoData
 }

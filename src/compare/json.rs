@@ -100,6 +100,7 @@ fn by_scope(differences: &[Difference]) -> Value {
         ("answers", Scope::Answers),
         ("phases", Scope::Phases),
         ("pools", Scope::Pool),
+        ("credentials", Scope::Credential),
     ] {
         if of(scope).next().is_some() {
             all[key] = by_name(scope);

@@ -7,6 +7,7 @@
 pub mod answer;
 pub mod calls;
 pub mod column;
+pub mod credential;
 pub mod effect;
 pub mod passage;
 pub mod run;
@@ -14,7 +15,9 @@ pub mod service;
 
 use std::sync::LazyLock;
 
-use sim::metrics::{AnswerCount, EffectCount, KeyCount, Outcome, PassageCount, PoolCount, Window};
+use sim::metrics::{
+    AnswerCount, CredentialCount, EffectCount, KeyCount, Outcome, PassageCount, PoolCount, Window,
+};
 use sim::scenario::effects::Effect;
 use sim::scenario::model::{Caller, Scenario};
 
@@ -46,6 +49,8 @@ pub enum Scope {
     Phases,
     /// The connections of one caller to one service over one link; only where they are kept.
     Pool,
+    /// The tokens of one caller; only where there are any.
+    Credential,
 }
 
 /// One thing that is reported on.
@@ -84,6 +89,7 @@ struct Tables {
     answers: Vec<Column<AnswerCount>>,
     legs: Vec<Column<PassageCount>>,
     pools: Vec<Column<PoolCount>>,
+    credentials: Vec<Column<CredentialCount>>,
 }
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
@@ -100,11 +106,12 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
     answers: answer::answers(),
     legs: passage::legs(),
     pools: passage::pools(),
+    credentials: credential::credentials(),
 });
 
 impl Scope {
     /// All scopes, in the order of reports.
-    pub const ALL: [Scope; 9] = [
+    pub const ALL: [Scope; 10] = [
         Scope::Run,
         Scope::Client,
         Scope::Edge,
@@ -114,6 +121,7 @@ impl Scope {
         Scope::Answers,
         Scope::Phases,
         Scope::Pool,
+        Scope::Credential,
     ];
 
     /// The word used in files.
@@ -129,6 +137,7 @@ impl Scope {
             Scope::Answers => "answers",
             Scope::Phases => "phases",
             Scope::Pool => "pool",
+            Scope::Credential => "credential",
         }
     }
 
@@ -145,6 +154,7 @@ impl Scope {
             Scope::Answers => declared(&TABLES.answers),
             Scope::Phases => declared(&TABLES.legs),
             Scope::Pool => declared(&TABLES.pools),
+            Scope::Credential => declared(&TABLES.credentials),
         }
     }
 
@@ -161,6 +171,7 @@ impl Scope {
             Scope::Answers => declared(&TABLES.answers),
             Scope::Phases => declared(&TABLES.legs),
             Scope::Pool => declared(&TABLES.pools),
+            Scope::Credential => declared(&TABLES.credentials),
         }
     }
 }
@@ -204,6 +215,11 @@ pub fn subjects(scenario: &Scenario) -> Vec<Subject> {
     let legs = staged.clone().flat_map(|ways| &ways.edges).map(arrow);
     let pools = staged.flat_map(|ways| &ways.pools);
     let pools = pools.map(|place| wording::pool(scenario, place));
+    let keepers = scenario
+        .credentials
+        .iter()
+        .flat_map(|c| 0..c.refreshes.len());
+    let keepers = keepers.map(|index| scenario.keeper_name(index));
     std::iter::once((0, "all".to_string()))
         .map(subject(Scope::Run))
         .chain(clients.map(subject(Scope::Client)))
@@ -214,6 +230,7 @@ pub fn subjects(scenario: &Scenario) -> Vec<Subject> {
         .chain(answers.map(subject(Scope::Answers)))
         .chain(legs.enumerate().map(subject(Scope::Phases)))
         .chain(pools.enumerate().map(subject(Scope::Pool)))
+        .chain(keepers.enumerate().map(subject(Scope::Credential)))
         .collect()
 }
 
@@ -257,6 +274,7 @@ pub fn whole(scenario: &Scenario, outcome: &Outcome, subject: &Subject) -> Vec<O
         Scope::Answers => read(&TABLES.answers, &outcome.drained.answers[index]),
         Scope::Phases => read(&TABLES.legs, &outcome.drained.passages[index]),
         Scope::Pool => read(&TABLES.pools, &outcome.drained.pools[index]),
+        Scope::Credential => read(&TABLES.credentials, &outcome.drained.credentials[index]),
     }
 }
 
@@ -289,6 +307,7 @@ pub fn in_window(scenario: &Scenario, window: &Window, subject: &Subject) -> Vec
         Scope::Answers => read(&TABLES.answers, &window.counts.answers[index]),
         Scope::Phases => read(&TABLES.legs, &window.counts.passages[index]),
         Scope::Pool => read(&TABLES.pools, &window.counts.pools[index]),
+        Scope::Credential => read(&TABLES.credentials, &window.counts.credentials[index]),
     }
 }
 

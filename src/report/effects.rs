@@ -1,5 +1,5 @@
 //! What only some worlds have, on the terminal: effects and keys (what was done twice, and what was not done though
-//! callers think so), answers, phases and connections.
+//! callers think so), answers, phases, connections and credentials.
 
 use super::Report;
 use super::summary::Row;
@@ -61,6 +61,16 @@ const POOL: [(&str, &str, bool); 9] = [
     ("handshakes failed", "handshakes_failed", true),
 ];
 
+const CREDENTIAL: [(&str, &str, bool); 7] = [
+    ("refreshes", "refreshes", false),
+    ("ahead", "refreshes_ahead", true),
+    ("failed", "refreshes_failed", true),
+    ("waits", "credential_waits", false),
+    ("got none", "credential_refusals", true),
+    ("rejected", "credentials_rejected", true),
+    ("sent again", "credential_replays", true),
+];
+
 const KEYS: [(&str, &str, bool); 6] = [
     ("new", "keys_new", false),
     ("replayed", "keys_replayed", false),
@@ -98,6 +108,7 @@ pub(super) fn tables(report: &Report<'_>) -> Vec<Table> {
         ("answers", Scope::Answers, &ANSWERS[..]),
         ("phases", Scope::Phases, &PHASES[..]),
         ("connections", Scope::Pool, &POOL[..]),
+        ("credentials", Scope::Credential, &CREDENTIAL[..]),
     ]
     .into_iter()
     .filter_map(|(title, scope, columns)| {

@@ -133,6 +133,7 @@ fn figures(report: &Report<'_>) -> Value {
         ("answers", Scope::Answers),
         ("phases", Scope::Phases),
         ("pools", Scope::Pool),
+        ("credentials", Scope::Credential),
     ] {
         let rows = by_name(scope);
         if !rows.is_empty() {

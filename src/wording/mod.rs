@@ -91,6 +91,14 @@ pub fn fault(scenario: &Scenario, fault: &Fault) -> String {
             )
         }
         FaultKind::Outage { service: s } => format!("{} is down", service(s)),
+        FaultKind::Certificate { service: s } => {
+            format!("the certificate of {} is not accepted", service(s))
+        }
+        FaultKind::Revoke { credential } => {
+            let all = scenario.credentials.iter().flat_map(|used| &used.all);
+            let name = all.map(|c| c.name.as_str()).nth(*credential as usize);
+            format!("{} is revoked", name.unwrap_or_default())
+        }
         FaultKind::Refuse { service: s } => format!("{} refuses connections", service(s)),
         FaultKind::Load { client, factor } => {
             format!(

@@ -46,6 +46,8 @@ pub enum Purpose {
     Luck,
     /// How long the phases of an attempt take, and whether they fail.
     Phase,
+    /// How long tokens are good for.
+    Lifetime,
 }
 
 impl Purpose {
@@ -69,6 +71,7 @@ impl Purpose {
             Purpose::Pause => "pause",
             Purpose::Luck => "luck",
             Purpose::Phase => "phase",
+            Purpose::Lifetime => "lifetime",
         }
     }
 }

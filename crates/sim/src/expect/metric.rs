@@ -230,6 +230,14 @@ metrics! {
     PoolTimeouts "pool_timeouts" Count Calls;
     /// Requests that met a connection which the service had closed.
     ConnectionResets "connection_resets" Count Calls;
+    /// Requests for tokens begun by the caller.
+    Refreshes "refreshes" Count Calls;
+    /// Requests for tokens that failed.
+    RefreshesFailed "refreshes_failed" Count Calls;
+    /// Attempts that had to wait for a token.
+    CredentialWaits "credential_waits" Count Calls;
+    /// Attempts whose token the service did not take.
+    CredentialsRejected "credentials_rejected" Count Calls;
     /// Times effects were done, duplicates included: `effects(orders, order)`.
     Effects "effects" Count Effects;
     /// Times effects were done that had been done already for the same call.

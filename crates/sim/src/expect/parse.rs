@@ -83,8 +83,11 @@ fn measure_of(
     if metric.of_pools() && !names.pools {
         return Err("no link has a `pool`".into());
     }
+    if metric.of_credentials() && names.credentials.is_empty() {
+        return Err("there are no `credentials`".into());
+    }
     if metric.of_ways() && !names.ways {
-        return Err("no link has `phases` or a `pool`".into());
+        return Err("no link has `phases`, a `pool` or a `credential`".into());
     }
     let (from, to) = (time(from)?, time(to)?);
     if from.is_some() || to.is_some() {

@@ -1,13 +1,26 @@
-//! Promises about the ways of attempts, and about connections.
+//! Promises about the ways of attempts, about connections and tokens.
 
 use super::{Kind, Metric};
-use crate::metrics::{Counts, Leg, PassageCount, PoolCount};
+use crate::metrics::{Counts, CredentialCount, Leg, PassageCount, PoolCount};
 use crate::scenario::model::Scenario;
 
 impl Metric {
     /// Whether it is of ways with phases or connections.
     pub(super) const fn of_ways(self) -> bool {
-        matches!(self, Metric::PhaseTime | Metric::PhaseFailures) || self.of_pools()
+        matches!(self, Metric::PhaseTime | Metric::PhaseFailures)
+            || self.of_pools()
+            || self.of_credentials()
+    }
+
+    /// Whether it is of credentials.
+    pub(super) const fn of_credentials(self) -> bool {
+        matches!(
+            self,
+            Metric::Refreshes
+                | Metric::RefreshesFailed
+                | Metric::CredentialWaits
+                | Metric::CredentialsRejected
+        )
     }
 
     /// Whether it is of connections that are kept.
@@ -33,6 +46,9 @@ pub(super) fn measured(
     counts: &Counts,
     edges: &[usize],
 ) -> Option<f64> {
+    if metric.of_credentials() {
+        return of_credentials(metric, scenario, counts, edges);
+    }
     let ways = scenario.passages.as_deref()?;
     let mut legs = PassageCount::default();
     for (edge, count) in ways.edges.iter().zip(&counts.passages) {
@@ -79,4 +95,27 @@ pub(super) fn measured(
         Metric::PoolTimeouts => Some(pools.timed_out as f64),
         _ => Some(pools.resets as f64),
     }
+}
+
+/// The same of the tokens of those who make these calls.
+fn of_credentials(
+    metric: Metric,
+    scenario: &Scenario,
+    counts: &Counts,
+    edges: &[usize],
+) -> Option<f64> {
+    let used = scenario.credentials.as_deref()?;
+    let mut sum = CredentialCount::default();
+    for (refresh, count) in used.refreshes.iter().zip(&counts.credentials) {
+        let own = |&edge: &usize| scenario.edges[edge].caller == refresh.caller;
+        if edges.iter().any(own) {
+            sum.add(count);
+        }
+    }
+    Some(match metric {
+        Metric::Refreshes => sum.asked,
+        Metric::RefreshesFailed => sum.refused,
+        Metric::CredentialWaits => sum.waited,
+        _ => sum.rejected,
+    } as f64)
 }

@@ -2,6 +2,7 @@
 
 mod answer;
 mod counted;
+mod credential;
 mod effect;
 mod ledger;
 mod level;
@@ -13,6 +14,7 @@ mod recorder;
 mod tally;
 
 pub use answer::{AnswerCount, Source};
+pub use credential::CredentialCount;
 pub use effect::{EffectCount, KeyCount};
 pub use ledger::{By, Entry, Known, Mark, Next, Response};
 pub(crate) use level::Level;

@@ -5,6 +5,7 @@ use seawall::{FailureKind, Phase, Stopped, Time};
 
 use super::answer::AnswerCount;
 use super::counted::{Counted, counters};
+use super::credential::CredentialCount;
 use super::effect::{EffectCount, KeyCount};
 use super::ledger::Entry;
 use super::log::Log;
@@ -177,6 +178,8 @@ pub struct Counts {
     pub passages: Vec<PassageCount>,
     /// By index in [`Passages::pools`](crate::scenario::passage::Passages::pools).
     pub pools: Vec<PoolCount>,
+    /// By index in [`Credentials::refreshes`](crate::scenario::credential::Credentials::refreshes).
+    pub credentials: Vec<CredentialCount>,
 }
 
 impl Counts {
@@ -207,6 +210,13 @@ impl Counts {
                 PoolCount::default();
                 scenario.passages.as_ref().map_or(0, |p| p.pools.len())
             ],
+            credentials: vec![
+                CredentialCount::default();
+                scenario
+                    .credentials
+                    .as_ref()
+                    .map_or(0, |c| c.refreshes.len())
+            ],
         }
     }
 
@@ -225,6 +235,11 @@ impl Counts {
         each(&mut self.answers, &other.answers, AnswerCount::add);
         each(&mut self.passages, &other.passages, PassageCount::add);
         each(&mut self.pools, &other.pools, PoolCount::add);
+        each(
+            &mut self.credentials,
+            &other.credentials,
+            CredentialCount::add,
+        );
     }
 
     /// What was counted since `earlier`.
@@ -245,6 +260,11 @@ impl Counts {
             answers: each(&self.answers, &earlier.answers, AnswerCount::since),
             passages: each(&self.passages, &earlier.passages, PassageCount::since),
             pools: each(&self.pools, &earlier.pools, PoolCount::since),
+            credentials: each(
+                &self.credentials,
+                &earlier.credentials,
+                CredentialCount::since,
+            ),
         }
     }
 }

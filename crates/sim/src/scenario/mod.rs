@@ -3,6 +3,7 @@
 pub(crate) mod behaviour;
 mod circle;
 pub(crate) mod context;
+pub mod credential;
 pub mod effects;
 pub mod fallbacks;
 pub(crate) mod file;

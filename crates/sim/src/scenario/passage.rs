@@ -18,6 +18,8 @@ pub struct Passage {
     pub phases: [Option<PhaseRule>; PHASES],
     /// Where connections are kept; `None`: each attempt opens one of its own.
     pub pool: Option<PoolRule>,
+    /// The token that attempts need, by its index in the file.
+    pub credential: Option<u32>,
 }
 
 impl Passage {

@@ -30,6 +30,7 @@ impl World {
         let now = self.now;
         let passages = self.passages.as_deref_mut();
         let (passages, pools) = passages.map(|state| state.counts(now)).unwrap_or_default();
+        let credentials = self.credentials.as_ref().map(|state| state.counts());
         Counts {
             clients: self.clients.iter().map(|c| c.count.clone()).collect(),
             services: self
@@ -43,6 +44,7 @@ impl World {
             answers,
             passages,
             pools,
+            credentials: credentials.unwrap_or_default(),
         }
     }
 

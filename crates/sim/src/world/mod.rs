@@ -16,6 +16,7 @@ mod balance;
 mod behaviour;
 mod call;
 mod client;
+mod credential;
 mod departure;
 mod edge;
 mod effects;
@@ -50,6 +51,7 @@ use crate::step::Instr;
 
 pub(crate) use behaviour::Tick;
 use client::ClientState;
+use credential::CredentialState;
 use edge::EdgeState;
 use effects::EffectsState;
 use fallback::FallbackState;
@@ -107,6 +109,8 @@ pub struct World {
     fallbacks: Option<Box<FallbackState>>,
     /// Ways of attempts that have more to them than a link, where there are any.
     passages: Option<Box<PassageState>>,
+    /// Tokens that attempts need, where they do.
+    credentials: Option<Box<CredentialState>>,
     /// How many more follow-ups of the event being handled are part of it. What a handler does at once that might
     /// have been a follow-up counts as one, so that the limit does not depend on it.
     follow_ups_left: u32,
@@ -193,6 +197,7 @@ impl World {
             effects,
             fallbacks,
             passages,
+            credentials: CredentialState::new(&scenario, seed),
             active: vec![false; scenario.faults.len()],
             iterations_open: 0,
             open: true,
@@ -205,6 +210,7 @@ impl World {
             scenario,
         };
         world.mark_scripts();
+        world.mark_token_checks();
         world.schedule_the_known();
         world
     }

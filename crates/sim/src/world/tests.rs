@@ -99,6 +99,7 @@ fn one_service(arrivals: Arrivals, work: Law, spec: Spec) -> Scenario {
         effects: None,
         fallbacks: None,
         passages: None,
+        credentials: None,
     }
 }
 

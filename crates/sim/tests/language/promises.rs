@@ -5,8 +5,8 @@ use seawall::{FailureKind, Span, Stopped, Time};
 use sim::Scenario;
 use sim::expect::{Comparison, Kind, Metric, Of, Target, Unit, evaluate};
 use sim::metrics::{
-    AnswerCount, EdgeGauge, EdgeLatency, EffectCount, KeyCount, Leg, Outcome, PassageCount,
-    PoolCount, ServiceCount, WindowLatency,
+    AnswerCount, CredentialCount, EdgeGauge, EdgeLatency, EffectCount, KeyCount, Leg, Outcome,
+    PassageCount, PoolCount, ServiceCount, WindowLatency,
 };
 use sim::scenario::model::Caller;
 
@@ -23,7 +23,8 @@ clients: {{ web: {{ arrivals: {{ poisson: 10/s }}, calls: [ {{ to: api, fallback
 services:
   api: {{ replicas: 2, concurrency: 5, program: [ {{ work: 1ms }}, {{ call: {{ to: db, key: per_call }} }} ] }}
   db: {{ idempotency: {{}}, program: [ {{ work: 1ms }}, {{ effect: row }}, {{ effect: log }} ] }}
-links: {{ web -> api: {{ phases: {{}}, pool: 5 }} }}
+links: {{ web -> api: {{ phases: {{}}, pool: 5, credential: token }} }}
+credentials: {{ token: {{ from: db, lifetime: 1h }} }}
 faults: [ {{ at: 50s, for: 10s, outage: api }} ]
 expect:
 {promises}"
@@ -161,7 +162,7 @@ fn what_cannot_be_promised_is_refused_with_the_mend() {
     ] {
         let problem = wrong(&text(&[promise]));
         assert!(
-            problem.starts_with("world.yaml:10:5: expect: "),
+            problem.starts_with("world.yaml:11:5: expect: "),
             "{problem}"
         );
         assert!(
@@ -264,6 +265,13 @@ fn outcome(scenario: &Scenario) -> Outcome {
     for window in &mut outcome.windows {
         window.counts.passages = vec![legs.clone()];
         window.counts.pools = vec![pool.clone()];
+        window.counts.credentials = vec![CredentialCount {
+            asked: 3,
+            refused: 1,
+            waited: 4,
+            rejected: 2,
+            ..CredentialCount::default()
+        }];
         window.counts.answers = vec![answers.clone()];
         window.counts.services[0] = service.clone();
         window.latency[0] = Some(WindowLatency {
@@ -295,6 +303,7 @@ fn outcome(scenario: &Scenario) -> Outcome {
         totals.answers = vec![AnswerCount::default()];
         totals.passages = vec![PassageCount::default()];
         totals.pools = vec![PoolCount::default()];
+        totals.credentials = vec![CredentialCount::default()];
         for window in &outcome.windows {
             totals.edges[0].add(&window.counts.edges[0]);
             totals.services[0].add(&window.counts.services[0]);
@@ -304,6 +313,7 @@ fn outcome(scenario: &Scenario) -> Outcome {
             totals.answers[0].add(&window.counts.answers[0]);
             totals.passages[0].add(&window.counts.passages[0]);
             totals.pools[0].add(&window.counts.pools[0]);
+            totals.credentials[0].add(&window.counts.credentials[0]);
         }
     }
     // What was still under way at the end ends well in the drain.
@@ -390,6 +400,10 @@ fn every_metric_is_judged_by_what_was_counted() {
         ("pool_waits(web) == 400", "400", true),
         ("pool_timeouts(web) == 500", "500", true),
         ("connection_resets(web) == 600 to 100s", "600", true),
+        ("refreshes(web) == 300", "300", true),
+        ("refreshes_failed(web -> api) == 100", "100", true),
+        ("credential_waits == 400", "400", true),
+        ("credentials_rejected(web) == 200", "200", true),
         ("effects == 1700", "1700", true),
         ("effects(db) == 1700", "1700", true),
         ("effects(db, row) == 1000", "1000", true),

@@ -86,7 +86,19 @@ links:
       max_lifetime: 10min
       warm: 3
       accept: 1ms
-  gateway -> reviews: { pool: { size: 5, ends_at: balancer } }
+  gateway -> reviews: { pool: { size: 5, ends_at: balancer }, credential: token }
+credentials:
+  token:
+    from: price
+    operation: default
+    policy: sdk
+    link: fast
+    lifetime: 1h
+    refresh_margin: 5min
+    single_flight: false
+    per: client
+    fail: overloaded
+    replay: false
 policies: { sdk: { attempt_timeout: 1s } }
 expect: [ verdict == recovered ]
 ";

@@ -11,6 +11,7 @@ use crate::law::Law;
 use crate::scenario::context::Context;
 use crate::scenario::model::Link;
 use crate::scenario::passage::Passage;
+use crate::scenario::tree::At;
 use crate::scenario::written::{Share, record};
 
 record! {
@@ -26,6 +27,8 @@ record! {
         phases: Option<PhasesFile>,
         /// Connections that are kept. Without: where there are `phases`, each attempt opens one of its own.
         pool: Option<PoolFile>,
+        /// The credential that an attempt needs before it may be sent. Default: none.
+        credential: Option<At<String>>,
     }
 }
 
@@ -42,7 +45,7 @@ impl LinkFile {
     }
 
     fn passage(&self, context: &mut Context<'_>) -> Option<Arc<Passage>> {
-        if self.phases.is_none() && self.pool.is_none() {
+        if self.phases.is_none() && self.pool.is_none() && self.credential.is_none() {
             return None;
         }
         let phases = self.phases.as_ref();
@@ -51,6 +54,10 @@ impl LinkFile {
         Some(Arc::new(Passage {
             phases: phases.unwrap_or_default(),
             pool: pool.map(|pool| context.within("pool", |context| pool.mean(context))),
+            credential: self
+                .credential
+                .as_ref()
+                .and_then(|name| context.credential(name)),
         }))
     }
 }

@@ -81,6 +81,7 @@ impl World {
         self.lose_jobs(service, replica);
         self.forget_policies(service, replica);
         if self.passages.is_some() {
+            self.lose_tokens(service, replica);
             self.lose_connections(service, replica);
         }
         self.rotate(service);

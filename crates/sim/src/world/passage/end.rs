@@ -33,6 +33,11 @@ impl World {
 
     /// A trip has brought its answer home.
     pub(super) fn arrive(&mut self, id: TripId) -> Option<Event> {
+        if self.credentials.is_some()
+            && let Some(follows) = self.goes_again(id)
+        {
+            return follows;
+        }
         let trip = self.end_trip(id, Closed::Broken, false)?;
         Some(Event::Answer(trip.job))
     }

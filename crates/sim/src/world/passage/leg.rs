@@ -56,9 +56,11 @@ impl World {
         let mut takes = rule.map_or(seawall::Span::ZERO, |rule| rule.takes.sample(luck));
         let fails = rule.filter(|rule| rule.fails > 0.0 && luck.bernoulli(rule.fails));
         let fails = fails.map(|rule| rule.kind);
-        let mut fate = match refused {
-            true => Some(FailureKind::ConnectRefused),
-            false => fails,
+        let distrusted = leg == Leg::Tls && state.certificates_bad[site.service as usize];
+        let mut fate = match (refused, distrusted) {
+            (true, _) => Some(FailureKind::ConnectRefused),
+            (_, true) => Some(FailureKind::Tls),
+            _ => fails,
         };
         let timeout = rule.and_then(|rule| Some((rule.timeout?, rule.too_long)));
         match timeout {

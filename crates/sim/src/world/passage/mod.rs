@@ -8,12 +8,14 @@ mod connect;
 mod depart;
 mod end;
 mod leg;
+mod token;
 
 use std::sync::Arc;
 
 use seawall::{Failure, Time};
 
 use super::call::{CALLING, Sender};
+use super::credential::Issue;
 use super::job::Job;
 use super::pool::{ConnId, Pools};
 use super::site::Way;
@@ -54,6 +56,10 @@ pub(crate) struct Trip {
     waits: bool,
     /// Whether its request will be lost.
     lost: bool,
+    /// The token that it carries.
+    token: Option<Issue>,
+    /// Whether it has been sent once more with another token.
+    again: bool,
     /// The next of the same call.
     next: TripId,
 }
@@ -79,6 +85,8 @@ pub(super) struct PassageState {
     /// How long legs take and whether they fail, by subject.
     luck: Vec<Stream>,
     pools: Pools,
+    /// By service: whether handshakes with it fail.
+    certificates_bad: Vec<bool>,
     count: Vec<PassageCount>,
 }
 
@@ -112,6 +120,7 @@ impl PassageState {
             of_job: Vec::new(),
             luck: luck.collect(),
             pools: Pools::new(scenario, &rules.pools),
+            certificates_bad: vec![false; scenario.services.len()],
             count: vec![PassageCount::default(); rules.edges.len()],
             rules,
         }))
@@ -121,6 +130,11 @@ impl PassageState {
     pub(super) fn streams(&self) -> impl Iterator<Item = (u32, Purpose, &Stream)> {
         let edges = self.rules.edges.iter().zip(&self.luck);
         edges.map(|(edge, stream)| (*edge, Purpose::Phase, stream))
+    }
+
+    /// Whether the certificate of a service is no good from now on.
+    pub(super) fn set_certificate(&mut self, service: u32, bad: bool) {
+        self.certificates_bad[service as usize] = bad;
     }
 
     /// Counts so far.
@@ -145,11 +159,9 @@ impl PassageState {
     }
 
     fn begin(&mut self, trip: Trip) -> TripId {
-        let (caller, job) = (trip.caller.slot(), trip.job.slot());
-        for (list, slot) in [(&mut self.of_call, caller), (&mut self.of_job, job)] {
-            if list.len() <= slot {
-                list.resize(slot + 1, Id::NONE);
-            }
+        let caller = trip.caller.slot();
+        if self.of_call.len() <= caller {
+            self.of_call.resize(caller + 1, Id::NONE);
         }
         let next = self.of_call[caller];
         // Those of an earlier call of this slot are over.
@@ -159,10 +171,18 @@ impl PassageState {
         };
         let id = self.trips.insert(|| Trip { next, ..trip });
         self.of_call[caller] = id;
-        self.of_job[job] = id;
+        self.is_job_of(trip.job, id);
         let count = &mut self.count[trip.subject as usize];
         count.begun += 1;
         id
+    }
+
+    fn is_job_of(&mut self, job: TaskId, trip: TripId) {
+        let slot = job.slot();
+        if self.of_job.len() <= slot {
+            self.of_job.resize(slot + 1, Id::NONE);
+        }
+        self.of_job[slot] = trip;
     }
 
     /// Takes a trip out of the list of its call.
@@ -236,9 +256,11 @@ impl World {
             fate: None,
             waits: false,
             lost,
+            token: None,
+            again: false,
             next: Id::NONE,
         });
-        self.go_on(trip, Leg::Pool)
+        self.go_on(trip, Leg::Credential)
     }
 
     /// A leg of a trip is over.
@@ -278,7 +300,7 @@ impl World {
     fn go_on(&mut self, id: TripId, mut leg: Leg) -> Option<Event> {
         loop {
             leg = match leg {
-                Leg::Credential => Leg::Pool,
+                Leg::Credential => self.come_by_token(id)?,
                 Leg::Pool => self.find_connection(id)?,
                 Leg::Server => return self.depart(id),
                 Leg::Dns | Leg::Connect | Leg::Tls | Leg::Send | Leg::Receive | Leg::Decode => {
