@@ -78,6 +78,7 @@ pub(crate) fn scenario() -> Scenario {
             delay: Law::Constant(Span::millis(1)),
             lose_request: 0.0,
             lose_response: 0.0,
+            passage: None,
         }],
         edges: vec![
             Edge {
@@ -104,6 +105,8 @@ pub(crate) fn scenario() -> Scenario {
         expect: Vec::new(),
         effects: None,
         fallbacks: None,
+        passages: None,
+        credentials: None,
     }
 }
 

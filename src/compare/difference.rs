@@ -182,7 +182,10 @@ fn name(world: &Ran, subject: &Subject) -> String {
         | Scope::Service
         | Scope::Effect
         | Scope::Keys
-        | Scope::Answers => subject.name.clone(),
+        | Scope::Answers
+        | Scope::Phases
+        | Scope::Pool
+        | Scope::Credential => subject.name.clone(),
     }
 }
 

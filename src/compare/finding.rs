@@ -28,7 +28,13 @@ pub fn key(difference: &Difference) -> bool {
         Scope::Run => &OF_RUN,
         Scope::Service => &OF_SERVICE,
         Scope::Effect => &OF_EFFECT,
-        Scope::Client | Scope::Edge | Scope::Keys | Scope::Answers => &[],
+        Scope::Client
+        | Scope::Edge
+        | Scope::Keys
+        | Scope::Answers
+        | Scope::Phases
+        | Scope::Pool
+        | Scope::Credential => &[],
     };
     names.contains(&difference.figure.name) && difference.verdict != Verdict::NoData
 }

@@ -98,6 +98,9 @@ fn by_scope(differences: &[Difference]) -> Value {
         ("effects", Scope::Effect),
         ("keys", Scope::Keys),
         ("answers", Scope::Answers),
+        ("phases", Scope::Phases),
+        ("pools", Scope::Pool),
+        ("credentials", Scope::Credential),
     ] {
         if of(scope).next().is_some() {
             all[key] = by_name(scope);

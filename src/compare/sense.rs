@@ -1,5 +1,7 @@
 //! Which way a figure should go.
 
+use sim::metrics::Leg;
+
 /// Which way a figure should go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sense {
@@ -67,7 +69,28 @@ impl Sense {
             | "keys_replayed" | "keys_in_progress" | "keys_polls" | "keys_taken_over" => {
                 Sense::Neutral
             }
+            "pool_waits"
+            | "pool_timeouts"
+            | "connection_resets"
+            | "handshakes_failed"
+            | "pool_waiting_mean"
+            | "refreshes_failed"
+            | "credential_waits"
+            | "credential_refusals"
+            | "credentials_rejected"
+            | "credential_replays" => Sense::Low,
             _ if name.ends_with("_ms") => Sense::Low,
+            // What attempts come by on their way, and what they do with connections.
+            "ways_begun" | "handshakes" | "refreshes" | "refreshes_ahead" | "refreshes_ok" => {
+                Sense::Neutral
+            }
+            _ if name.starts_with("connections_") || name.ends_with("_entered") => Sense::Neutral,
+            _ if Leg::ALL
+                .iter()
+                .any(|leg| name.strip_suffix("_failed") == Some(leg.name())) =>
+            {
+                Sense::Low
+            }
             _ if ["stopped_", "calls_failed_", "attempts_failed_"]
                 .iter()
                 .any(|kind| name.starts_with(kind)) =>

@@ -7,13 +7,17 @@
 pub mod answer;
 pub mod calls;
 pub mod column;
+pub mod credential;
 pub mod effect;
+pub mod passage;
 pub mod run;
 pub mod service;
 
 use std::sync::LazyLock;
 
-use sim::metrics::{AnswerCount, EffectCount, KeyCount, Outcome, Window};
+use sim::metrics::{
+    AnswerCount, CredentialCount, EffectCount, KeyCount, Outcome, PassageCount, PoolCount, Window,
+};
 use sim::scenario::effects::Effect;
 use sim::scenario::model::{Caller, Scenario};
 
@@ -41,6 +45,12 @@ pub enum Scope {
     Keys,
     /// The calls of one edge that have a fallback; only where there are any.
     Answers,
+    /// The attempts of one edge over links with phases or connections; only where there are any.
+    Phases,
+    /// The connections of one caller to one service over one link; only where they are kept.
+    Pool,
+    /// The tokens of one caller; only where there are any.
+    Credential,
 }
 
 /// One thing that is reported on.
@@ -77,6 +87,9 @@ struct Tables {
     effect: Vec<Column<EffectCount>>,
     keys: Vec<Column<KeyCount>>,
     answers: Vec<Column<AnswerCount>>,
+    legs: Vec<Column<PassageCount>>,
+    pools: Vec<Column<PoolCount>>,
+    credentials: Vec<Column<CredentialCount>>,
 }
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
@@ -91,11 +104,14 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
     effect: effect::effect(),
     keys: effect::keys(),
     answers: answer::answers(),
+    legs: passage::legs(),
+    pools: passage::pools(),
+    credentials: credential::credentials(),
 });
 
 impl Scope {
     /// All scopes, in the order of reports.
-    pub const ALL: [Scope; 7] = [
+    pub const ALL: [Scope; 10] = [
         Scope::Run,
         Scope::Client,
         Scope::Edge,
@@ -103,6 +119,9 @@ impl Scope {
         Scope::Effect,
         Scope::Keys,
         Scope::Answers,
+        Scope::Phases,
+        Scope::Pool,
+        Scope::Credential,
     ];
 
     /// The word used in files.
@@ -116,6 +135,9 @@ impl Scope {
             Scope::Effect => "effect",
             Scope::Keys => "keys",
             Scope::Answers => "answers",
+            Scope::Phases => "phases",
+            Scope::Pool => "pool",
+            Scope::Credential => "credential",
         }
     }
 
@@ -130,6 +152,9 @@ impl Scope {
             Scope::Effect => declared(&TABLES.effect),
             Scope::Keys => declared(&TABLES.keys),
             Scope::Answers => declared(&TABLES.answers),
+            Scope::Phases => declared(&TABLES.legs),
+            Scope::Pool => declared(&TABLES.pools),
+            Scope::Credential => declared(&TABLES.credentials),
         }
     }
 
@@ -144,6 +169,9 @@ impl Scope {
             Scope::Effect => declared(&TABLES.effect),
             Scope::Keys => declared(&TABLES.keys),
             Scope::Answers => declared(&TABLES.answers),
+            Scope::Phases => declared(&TABLES.legs),
+            Scope::Pool => declared(&TABLES.pools),
+            Scope::Credential => declared(&TABLES.credentials),
         }
     }
 }
@@ -180,9 +208,18 @@ pub fn subjects(scenario: &Scenario) -> Vec<Subject> {
     let effects = used().flat_map(|used| &used.effects).map(named).enumerate();
     let guarded = scenario.fallbacks.iter().flat_map(|used| &used.edges);
     let arrow = |&edge: &u32| wording::edge(scenario, &scenario.edges[edge as usize]);
-    let answers = guarded.map(arrow).enumerate();
+    let answers = guarded.map(&arrow).enumerate();
     let stores = used().flat_map(|used| &used.stores);
     let stores = stores.map(|store| store.name.clone()).enumerate();
+    let staged = scenario.passages.iter();
+    let legs = staged.clone().flat_map(|ways| &ways.edges).map(arrow);
+    let pools = staged.flat_map(|ways| &ways.pools);
+    let pools = pools.map(|place| wording::pool(scenario, place));
+    let keepers = scenario
+        .credentials
+        .iter()
+        .flat_map(|c| 0..c.refreshes.len());
+    let keepers = keepers.map(|index| scenario.keeper_name(index));
     std::iter::once((0, "all".to_string()))
         .map(subject(Scope::Run))
         .chain(clients.map(subject(Scope::Client)))
@@ -191,6 +228,9 @@ pub fn subjects(scenario: &Scenario) -> Vec<Subject> {
         .chain(effects.map(subject(Scope::Effect)))
         .chain(stores.map(subject(Scope::Keys)))
         .chain(answers.map(subject(Scope::Answers)))
+        .chain(legs.enumerate().map(subject(Scope::Phases)))
+        .chain(pools.enumerate().map(subject(Scope::Pool)))
+        .chain(keepers.enumerate().map(subject(Scope::Credential)))
         .collect()
 }
 
@@ -232,6 +272,9 @@ pub fn whole(scenario: &Scenario, outcome: &Outcome, subject: &Subject) -> Vec<O
         Scope::Effect => read(&TABLES.effect, &outcome.drained.effects[index]),
         Scope::Keys => read(&TABLES.keys, &outcome.drained.keys[index]),
         Scope::Answers => read(&TABLES.answers, &outcome.drained.answers[index]),
+        Scope::Phases => read(&TABLES.legs, &outcome.drained.passages[index]),
+        Scope::Pool => read(&TABLES.pools, &outcome.drained.pools[index]),
+        Scope::Credential => read(&TABLES.credentials, &outcome.drained.credentials[index]),
     }
 }
 
@@ -262,6 +305,9 @@ pub fn in_window(scenario: &Scenario, window: &Window, subject: &Subject) -> Vec
         Scope::Effect => read(&TABLES.effect, &window.counts.effects[index]),
         Scope::Keys => read(&TABLES.keys, &window.counts.keys[index]),
         Scope::Answers => read(&TABLES.answers, &window.counts.answers[index]),
+        Scope::Phases => read(&TABLES.legs, &window.counts.passages[index]),
+        Scope::Pool => read(&TABLES.pools, &window.counts.pools[index]),
+        Scope::Credential => read(&TABLES.credentials, &window.counts.credentials[index]),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::figure::{self, Declared, Scope, Subject};
 pub const SUMMARY_KEYS: [(&str, &str); 8] = [
     (
         "scope",
-        "What the figure is about: `run`, `client`, `edge` or `service`; where there are any, `effect`, `keys` or `answers`.",
+        "What the figure is about: `run`, `client`, `edge` or `service`; where there are any, `effect`, `keys`, `answers`, `phases`, `pool` or `credential`.",
     ),
     (
         "name",
@@ -37,7 +37,7 @@ pub const WINDOW_KEYS: [(&str, &str); 6] = [
     ("seed", "The seed of the replication."),
     (
         "scope",
-        "What the row is about: `run`, `client`, `edge` or `service`; where there are any, `effect`, `keys` or `answers`.",
+        "What the row is about: `run`, `client`, `edge` or `service`; where there are any, `effect`, `keys`, `answers`, `phases`, `pool` or `credential`.",
     ),
     (
         "name",
@@ -79,6 +79,9 @@ fn window_figures(subjects: &[Subject]) -> Vec<Declared> {
         Scope::Effect,
         Scope::Keys,
         Scope::Answers,
+        Scope::Phases,
+        Scope::Pool,
+        Scope::Credential,
     ] {
         if !subjects.iter().any(|subject| subject.scope == scope) {
             continue;

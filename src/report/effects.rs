@@ -1,4 +1,5 @@
-//! Effects and keys on the terminal: what was done twice, and what was not done though callers think so.
+//! What only some worlds have, on the terminal: effects and keys (what was done twice, and what was not done though
+//! callers think so), answers, phases, connections and credentials.
 
 use super::Report;
 use super::summary::Row;
@@ -31,6 +32,43 @@ const ANSWERS: [(&str, &str, bool); 12] = [
     ("rejected", "answers_rejected", true),
     ("failed", "answers_failed", false),
     ("mean age s", "data_age_mean_s", true),
+];
+
+/// Mean times in the phases of an attempt, where there are any.
+const PHASES: [(&str, &str, bool); 11] = [
+    ("attempts", "ways_begun", false),
+    ("credential ms", "credential_mean_ms", true),
+    ("pool ms", "pool_mean_ms", true),
+    ("dns ms", "dns_mean_ms", true),
+    ("connect ms", "connect_mean_ms", true),
+    ("tls ms", "tls_mean_ms", true),
+    ("send ms", "send_mean_ms", true),
+    ("server ms", "server_mean_ms", false),
+    ("receive ms", "receive_mean_ms", true),
+    ("decode ms", "decode_mean_ms", true),
+    ("in all ms", "way_mean_ms", false),
+];
+
+const POOL: [(&str, &str, bool); 9] = [
+    ("opened", "connections_opened", false),
+    ("reused", "connections_reused", false),
+    ("open", "connections_open_mean", false),
+    ("in use", "connections_in_use_mean", false),
+    ("waits", "pool_waits", true),
+    ("mean wait ms", "pool_wait_mean_ms", true),
+    ("timeouts", "pool_timeouts", true),
+    ("resets", "connection_resets", true),
+    ("handshakes failed", "handshakes_failed", true),
+];
+
+const CREDENTIAL: [(&str, &str, bool); 7] = [
+    ("refreshes", "refreshes", false),
+    ("ahead", "refreshes_ahead", true),
+    ("failed", "refreshes_failed", true),
+    ("waits", "credential_waits", false),
+    ("got none", "credential_refusals", true),
+    ("rejected", "credentials_rejected", true),
+    ("sent again", "credential_replays", true),
 ];
 
 const KEYS: [(&str, &str, bool); 6] = [
@@ -68,6 +106,9 @@ pub(super) fn tables(report: &Report<'_>) -> Vec<Table> {
         ("effects", Scope::Effect, &EFFECT[..]),
         ("idempotency keys", Scope::Keys, &KEYS[..]),
         ("answers", Scope::Answers, &ANSWERS[..]),
+        ("phases", Scope::Phases, &PHASES[..]),
+        ("connections", Scope::Pool, &POOL[..]),
+        ("credentials", Scope::Credential, &CREDENTIAL[..]),
     ]
     .into_iter()
     .filter_map(|(title, scope, columns)| {

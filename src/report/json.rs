@@ -118,6 +118,9 @@ fn figures(report: &Report<'_>) -> Value {
         ("effects", Scope::Effect),
         ("keys", Scope::Keys),
         ("answers", Scope::Answers),
+        ("phases", Scope::Phases),
+        ("pools", Scope::Pool),
+        ("credentials", Scope::Credential),
     ] {
         let rows = by_name(scope);
         if !rows.is_empty() {

@@ -12,6 +12,7 @@ pub use settings::settings;
 use seawall::{Span, Time};
 use sim::arrivals::Arrivals;
 use sim::scenario::model::{Caller, Edge, Fault, FaultKind, Scenario};
+use sim::scenario::passage::PoolPlace;
 
 use trouble::troubled;
 
@@ -36,8 +37,25 @@ pub fn arrow(scenario: &Scenario, edge: &Edge) -> String {
     }
 }
 
+/// `caller -> service`, and the link where another one leads there as well: connections in files.
+#[must_use]
+pub fn pool(scenario: &Scenario, place: &PoolPlace) -> String {
+    let service = &scenario.services[place.service as usize].name;
+    let short = format!("{} -> {service}", called(scenario, place.caller));
+    let same_ends = |p: &&PoolPlace| p.caller == place.caller && p.service == place.service;
+    let all = scenario.passages.iter().flat_map(|ways| &ways.pools);
+    match all.filter(same_ends).count() {
+        0 | 1 => short,
+        _ => format!("{short} ({})", scenario.links[place.link as usize].name),
+    }
+}
+
 fn caller<'a>(scenario: &'a Scenario, edge: &Edge) -> &'a str {
-    match edge.caller {
+    called(scenario, edge.caller)
+}
+
+fn called(scenario: &Scenario, caller: Caller) -> &str {
+    match caller {
         Caller::Client(i) => &scenario.clients[i as usize].name,
         Caller::Service(i) => &scenario.services[i as usize].name,
     }
@@ -73,6 +91,14 @@ pub fn fault(scenario: &Scenario, fault: &Fault) -> String {
             )
         }
         FaultKind::Outage { service: s } => format!("{} is down", service(s)),
+        FaultKind::Certificate { service: s } => {
+            format!("the certificate of {} is not accepted", service(s))
+        }
+        FaultKind::Revoke { credential } => {
+            let all = scenario.credentials.iter().flat_map(|used| &used.all);
+            let name = all.map(|c| c.name.as_str()).nth(*credential as usize);
+            format!("{} is revoked", name.unwrap_or_default())
+        }
         FaultKind::Refuse { service: s } => format!("{} refuses connections", service(s)),
         FaultKind::Load { client, factor } => {
             format!(

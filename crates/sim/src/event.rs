@@ -2,7 +2,7 @@
 
 use seawall::FailureKind;
 
-use crate::world::{TaskId, Tick};
+use crate::world::{TaskId, Tick, TripId};
 
 /// Something that happens at an instant. [`crate::world::World`] handles each kind in one place.
 ///
@@ -37,6 +37,12 @@ pub(crate) enum Event {
     WaitedEnough(TaskId) = 31,
     /// Something that a service has planned.
     Tick(Tick) = 32,
+    /// A leg of the way of an attempt is over.
+    Leg(TripId) = 33,
+    /// An attempt has waited for a connection as long as it may.
+    WaitedForConnection(TripId) = 34,
+    /// Some connections of a process may have been idle too long.
+    IdleConnections(u32) = 35,
     /// One of the few things that happen to the world as a whole.
     Rare(Rare) = 13,
 }
@@ -78,6 +84,9 @@ impl Event {
             Event::Dispatch { .. } => 12,
             Event::WaitedEnough(_) => 31,
             Event::Tick(_) => 32,
+            Event::Leg(_) => 33,
+            Event::WaitedForConnection(_) => 34,
+            Event::IdleConnections(_) => 35,
             Event::Rare(rare) => return rare.fingerprint(),
         };
         let what = match self {
@@ -94,6 +103,8 @@ impl Event {
             | Event::Cancel(id)
             | Event::WaitedEnough(id) => id.bits(),
             Event::Tick(tick) => tick.bits(),
+            Event::Leg(trip) | Event::WaitedForConnection(trip) => trip.bits(),
+            Event::IdleConnections(pool) => u64::from(pool),
             Event::Rare(_) => 0,
         };
         (kind << 56) ^ what

@@ -44,6 +44,10 @@ pub enum Purpose {
     Pause,
     /// What happens to single replicas, and what a balancer draws.
     Luck,
+    /// How long the phases of an attempt take, and whether they fail.
+    Phase,
+    /// How long tokens are good for.
+    Lifetime,
 }
 
 impl Purpose {
@@ -66,6 +70,8 @@ impl Purpose {
             Purpose::Patience => "patience",
             Purpose::Pause => "pause",
             Purpose::Luck => "luck",
+            Purpose::Phase => "phase",
+            Purpose::Lifetime => "lifetime",
         }
     }
 }

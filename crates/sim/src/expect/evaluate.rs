@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram;
 use seawall::Time;
 
-use super::{Expectation, Kind, Measure, Metric, Of, Target};
+use super::{Expectation, Kind, Measure, Metric, Of, Target, ways};
 use crate::metrics::{
     AnswerCount, Counts, EdgeCount, EffectCount, KeyCount, Outcome, ServiceCount, Window,
 };
@@ -191,6 +191,10 @@ impl<'a> Measured<'a> {
 
     fn of_calls(&self) -> Option<f64> {
         let edges = self.edges();
+        if self.measure.metric.of_ways() {
+            let Measure { metric, kind, .. } = *self.measure;
+            return ways::measured(metric, kind, self.scenario, &self.counts, &edges);
+        }
         let sum = |counts: &Counts| {
             let mut sum = EdgeCount::default();
             edges.iter().for_each(|&edge| sum.add(&counts.edges[edge]));

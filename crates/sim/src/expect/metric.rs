@@ -210,6 +210,34 @@ metrics! {
     Answers "answers" Count Calls;
     /// Mean age of the snapshots that were served.
     DataAge "data_age" Time Calls;
+    /// Mean time that an attempt spends in one phase: `phase_time(web -> api, connect)`; without a second name, on all of
+    /// its way. Over links with `phases` or a `pool`.
+    PhaseTime "phase_time" Time Calls;
+    /// Attempts that failed or were given up in one phase: `phase_failures(web -> api, pool)`; without a second name, in
+    /// any.
+    PhaseFailures "phase_failures" Count Calls;
+    /// Connections opened.
+    ConnectionsOpened "connections_opened" Count Calls;
+    /// Attempts that got a connection which was open already.
+    ConnectionsReused "connections_reused" Count Calls;
+    /// Connections open, mean over time, all processes.
+    ConnectionsOpen "connections_open" Factor Calls;
+    /// Handshakes that failed or were given up.
+    HandshakesFailed "handshakes_failed" Count Calls;
+    /// Attempts that had to wait for a connection.
+    PoolWaits "pool_waits" Count Calls;
+    /// Attempts that had waited for a connection as long as they may.
+    PoolTimeouts "pool_timeouts" Count Calls;
+    /// Requests that met a connection which the service had closed.
+    ConnectionResets "connection_resets" Count Calls;
+    /// Requests for tokens begun by the caller.
+    Refreshes "refreshes" Count Calls;
+    /// Requests for tokens that failed.
+    RefreshesFailed "refreshes_failed" Count Calls;
+    /// Attempts that had to wait for a token.
+    CredentialWaits "credential_waits" Count Calls;
+    /// Attempts whose token the service did not take.
+    CredentialsRejected "credentials_rejected" Count Calls;
     /// Times effects were done, duplicates included: `effects(orders, order)`.
     Effects "effects" Count Effects;
     /// Times effects were done that had been done already for the same call.

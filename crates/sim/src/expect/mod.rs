@@ -7,6 +7,7 @@
 mod evaluate;
 mod metric;
 mod parse;
+mod ways;
 
 use seawall::{FailureKind, Stopped, Time};
 
@@ -15,7 +16,7 @@ pub use metric::{Metric, Of, Unit};
 pub(crate) use parse::parse;
 pub use parse::{amount, measure};
 
-use crate::metrics::Source;
+use crate::metrics::{Leg, Source};
 use crate::scenario::model::Caller;
 
 /// One promise.
@@ -70,6 +71,8 @@ pub enum Kind {
     Effect(u32),
     /// Where an answer came from.
     Source(Source),
+    /// A leg of the way of an attempt.
+    Leg(Leg),
 }
 
 impl Kind {
@@ -90,6 +93,10 @@ impl Kind {
                 .into_iter()
                 .find(|source| source.name() == name)
                 .map(Kind::Source),
+            Metric::PhaseTime | Metric::PhaseFailures => {
+                let mut legs = Leg::ALL.into_iter();
+                legs.find(|leg| leg.name() == name).map(Kind::Leg)
+            }
             _ => None,
         }
     }

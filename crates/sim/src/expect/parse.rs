@@ -3,7 +3,7 @@
 use seawall::{FailureKind, Span, Stopped, Time};
 
 use super::{Comparison, Expectation, Kind, Measure, Metric, Of, Target, Unit};
-use crate::metrics::Source;
+use crate::metrics::{Leg, Source};
 use crate::scenario::model::{Caller, Run, Scenario};
 use crate::scenario::names::Names;
 use crate::scenario::written::{mend, parse_percent, parse_rate, parse_span, parse_times};
@@ -79,6 +79,15 @@ fn measure_of(
     };
     if matches!(metric, Metric::Answers | Metric::DataAge) && !names.fallbacks {
         return Err("no call has a `fallback`".into());
+    }
+    if metric.of_pools() && !names.pools {
+        return Err("no link has a `pool`".into());
+    }
+    if metric.of_credentials() && names.credentials.is_empty() {
+        return Err("there are no `credentials`".into());
+    }
+    if metric.of_ways() && !names.ways {
+        return Err("no link has `phases`, a `pool` or a `credential`".into());
     }
     let (from, to) = (time(from)?, time(to)?);
     if from.is_some() || to.is_some() {
@@ -249,6 +258,9 @@ fn kind_of(metric: Metric, target: Target, name: &str, names: &Names) -> Result<
         Metric::Stopped => mend(name, Stopped::NAMES.into_iter()),
         Metric::Failures => mend(name, FailureKind::ALL.iter().map(|kind| kind.name())),
         Metric::Answers => mend(name, Source::ALL.into_iter().map(Source::name)),
+        Metric::PhaseTime | Metric::PhaseFailures => {
+            mend(name, Leg::ALL.into_iter().map(Leg::name))
+        }
         _ => {
             return Err(format!(
                 "`{}` has no kinds; leave out `{name}`",

@@ -47,6 +47,17 @@ impl Counted for u128 {
     }
 }
 
+impl<const N: usize> Counted for [u128; N] {
+    fn since(&self, earlier: &Self) -> Self {
+        std::array::from_fn(|i| self[i] - earlier[i])
+    }
+    fn add(&mut self, other: &Self) {
+        for (mine, theirs) in self.iter_mut().zip(other) {
+            *mine += theirs;
+        }
+    }
+}
+
 impl<const N: usize> Counted for [u64; N] {
     fn since(&self, earlier: &Self) -> Self {
         std::array::from_fn(|i| self[i] - earlier[i])

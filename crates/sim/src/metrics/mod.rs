@@ -2,23 +2,27 @@
 
 mod answer;
 mod counted;
+mod credential;
 mod effect;
 mod ledger;
 mod level;
 mod log;
 mod meter;
 mod outcome;
+mod passage;
 mod recorder;
 mod tally;
 
 pub use answer::{AnswerCount, Source};
+pub use credential::CredentialCount;
 pub use effect::{EffectCount, KeyCount};
 pub use ledger::{By, Entry, Known, Mark, Next, Response};
 pub(crate) use level::Level;
 pub use log::{AttemptLink, CallLink, CallRecord, Exchange, JobEnd, JobRecord, Log, Said};
 pub(crate) use meter::{EdgeMeter, ServiceMeter};
 pub use outcome::{
-    ClientCount, Counts, EdgeCount, EdgeGauge, EdgeLatency, Ended, KINDS, Outcome, STOPS,
+    ClientCount, Counts, EdgeCount, EdgeGauge, EdgeLatency, Ended, KINDS, Outcome, PHASES, STOPS,
     ServiceCount, ServiceGauge, Window, WindowLatency,
 };
+pub use passage::{LEGS, Leg, PassageCount, PoolCount};
 pub(crate) use recorder::{Recorder, WindowState};

@@ -5,13 +5,15 @@ use seawall::{FailureKind, Phase, Stopped, Time};
 
 use super::answer::AnswerCount;
 use super::counted::{Counted, counters};
+use super::credential::CredentialCount;
 use super::effect::{EffectCount, KeyCount};
 use super::ledger::Entry;
 use super::log::Log;
+use super::passage::{PassageCount, PoolCount};
 use crate::scenario::model::Scenario;
 
 /// Number of phases an attempt can fail in.
-pub(super) const PHASES: usize = Phase::ALL.len();
+pub const PHASES: usize = Phase::ALL.len();
 /// Number of failure kinds.
 pub const KINDS: usize = FailureKind::ALL.len();
 /// Number of stop reasons.
@@ -172,6 +174,12 @@ pub struct Counts {
     pub keys: Vec<KeyCount>,
     /// By index in [`Fallbacks::edges`](crate::scenario::fallbacks::Fallbacks::edges).
     pub answers: Vec<AnswerCount>,
+    /// By index in [`Passages::edges`](crate::scenario::passage::Passages::edges).
+    pub passages: Vec<PassageCount>,
+    /// By index in [`Passages::pools`](crate::scenario::passage::Passages::pools).
+    pub pools: Vec<PoolCount>,
+    /// By index in [`Credentials::refreshes`](crate::scenario::credential::Credentials::refreshes).
+    pub credentials: Vec<CredentialCount>,
 }
 
 impl Counts {
@@ -194,6 +202,21 @@ impl Counts {
                 AnswerCount::default();
                 scenario.fallbacks.as_ref().map_or(0, |f| f.edges.len())
             ],
+            passages: vec![
+                PassageCount::default();
+                scenario.passages.as_ref().map_or(0, |p| p.edges.len())
+            ],
+            pools: vec![
+                PoolCount::default();
+                scenario.passages.as_ref().map_or(0, |p| p.pools.len())
+            ],
+            credentials: vec![
+                CredentialCount::default();
+                scenario
+                    .credentials
+                    .as_ref()
+                    .map_or(0, |c| c.refreshes.len())
+            ],
         }
     }
 
@@ -210,6 +233,13 @@ impl Counts {
         each(&mut self.effects, &other.effects, EffectCount::add);
         each(&mut self.keys, &other.keys, KeyCount::add);
         each(&mut self.answers, &other.answers, AnswerCount::add);
+        each(&mut self.passages, &other.passages, PassageCount::add);
+        each(&mut self.pools, &other.pools, PoolCount::add);
+        each(
+            &mut self.credentials,
+            &other.credentials,
+            CredentialCount::add,
+        );
     }
 
     /// What was counted since `earlier`.
@@ -228,6 +258,13 @@ impl Counts {
             effects: each(&self.effects, &earlier.effects, EffectCount::since),
             keys: each(&self.keys, &earlier.keys, KeyCount::since),
             answers: each(&self.answers, &earlier.answers, AnswerCount::since),
+            passages: each(&self.passages, &earlier.passages, PassageCount::since),
+            pools: each(&self.pools, &earlier.pools, PoolCount::since),
+            credentials: each(
+                &self.credentials,
+                &earlier.credentials,
+                CredentialCount::since,
+            ),
         }
     }
 }

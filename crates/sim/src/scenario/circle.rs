@@ -1,5 +1,6 @@
 //! Calls that go in a circle: they would never end.
 
+use super::credential::Credentials;
 use super::model::{CallSite, Edge, Service};
 use crate::step::{Code, Instr};
 
@@ -18,6 +19,7 @@ pub(super) fn circles(
     edges: &[Edge],
     sites: &[CallSite],
     code: &Code,
+    credentials: &Credentials,
 ) -> Vec<Circle> {
     // Operations of all services in one row, so that one index names each.
     let firsts: Vec<usize> = services
@@ -48,7 +50,16 @@ pub(super) fn circles(
                 }
                 _ => None,
             };
-            code.reachable(operation.entry).filter_map(call).collect()
+            // A call that needs a token may make another one first.
+            let token = |site: u32| {
+                let refresh = credentials.sites.get(site as usize).copied().flatten()?;
+                let site = credentials.refreshes[refresh as usize].site;
+                call(&Instr::Call(site))
+            };
+            let made = code.reachable(operation.entry).filter_map(call);
+            made.flat_map(|made| [token(made.0), Some(made)])
+                .flatten()
+                .collect()
         })
         .collect();
     let name = |index: usize| {

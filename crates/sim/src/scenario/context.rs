@@ -86,6 +86,11 @@ impl<'a> Context<'a> {
         find(&mut self.problems, "link", name, known)
     }
 
+    pub(crate) fn credential(&mut self, name: &At<String>) -> Option<u32> {
+        let known = self.names.credentials.iter().map(String::as_str);
+        find(&mut self.problems, "credential", name, known)
+    }
+
     /// The link that calls of `caller` to `service` take unless they name one.
     pub(crate) fn link_between(&self, caller: Caller, service: u32) -> u32 {
         self.names.link_between(caller, service)

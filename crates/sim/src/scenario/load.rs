@@ -7,11 +7,12 @@ use serde_json::{Value as Json, json};
 
 use super::circle::circles;
 use super::context::Context;
-use super::file::{ScenarioFile, trouble};
+use super::file::{ScenarioFile, credential, trouble};
 use super::keys;
 use super::model::{Caller, Client, Edge, Fault, Link, Policy, Run, Scenario, Service};
 use super::names::{self, DEFAULT_LINK, NO_POLICY};
 use super::overrides::{self, Override};
+use super::passage::Passages;
 use super::policy::settings::{self, Settings};
 use super::policy::{self, extends};
 use super::problem::Problems;
@@ -166,9 +167,12 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
         context,
         |index, service, context| service.mean(index, &mut compiler, context),
     );
-    let faults = faults(file, duration, &clients, &services, context);
+    let mut credentials = credential::credentials(file, &links, &mut compiler, context);
+    let faults = faults(file, duration, &clients, &services, &links, context);
     context.names = std::mem::take(&mut context.names).with(Some(compiler.effects()));
     context.names.fallbacks = compiler.fallbacks().is_used();
+    context.names.ways = links.iter().any(|link| link.passage.is_some());
+    context.names.pools = links.iter().any(Link::keeps_connections);
     trouble::prepare(&mut services, &faults);
     let expect = promises(file, run.as_ref(), context);
     let mut compiled = compiler.finish();
@@ -177,7 +181,13 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
     engines(file, &compiled.edges, &clients, &services, context);
     // Only what all parts agree on can be followed.
     if context.problems.is_empty() {
-        for circle in circles(&services, &compiled.edges, &compiled.sites, &compiled.code) {
+        for circle in circles(
+            &services,
+            &compiled.edges,
+            &compiled.sites,
+            &compiled.code,
+            &credentials,
+        ) {
             let message = format!(
                 "{}: these calls go in a circle and would never end",
                 circle.path
@@ -187,6 +197,11 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
     }
     let (effects, mut fallbacks) = (compiled.effects, compiled.fallbacks);
     fallbacks.complete(&compiled.sites);
+    credentials.complete(&compiled.sites);
+    let passages = context.problems.is_empty().then(|| {
+        let (sites, edges) = (&compiled.sites, &compiled.edges);
+        Passages::of(sites, edges, &links, &services, &mut compiled.code)
+    });
     Some(Scenario {
         title: file.title.clone().unwrap_or_default(),
         description: file.description.clone().unwrap_or_default(),
@@ -202,6 +217,8 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
         expect,
         effects: effects.is_used().then(|| Arc::new(effects)),
         fallbacks: fallbacks.is_used().then(|| Arc::new(fallbacks)),
+        passages: passages.flatten().map(Arc::new),
+        credentials: (!credentials.all.is_empty()).then(|| Arc::new(credentials)),
     })
 }
 
@@ -256,6 +273,7 @@ fn links(file: &ScenarioFile, context: &mut Context<'_>) -> Vec<Link> {
         delay: Law::Constant(Span::ZERO),
         lose_request: 0.0,
         lose_response: 0.0,
+        passage: None,
     }];
     let written = each("links", &file.links.0, context, |index, link, context| {
         link.mean(&names::of_link(&file.links.0[index as usize].name), context)
@@ -274,12 +292,14 @@ fn faults(
     run: Option<Span>,
     clients: &[Client],
     services: &[Service],
+    links: &[Link],
     context: &mut Context<'_>,
 ) -> Vec<Fault> {
     let mut faults = Vec::with_capacity(file.faults.len());
     for (index, fault) in file.faults.iter().enumerate() {
         let fault = context.within(&format!("faults.{index}"), |context| {
-            if let Some((at, message)) = fault.in_vain(clients, services) {
+            let in_vain = fault.in_vain(clients, services);
+            if let Some((at, message)) = in_vain.or_else(|| fault.shakes_no_hands(links)) {
                 context.report(at, message);
             }
             fault.mean(run, context)

@@ -3,6 +3,7 @@
 pub(crate) mod behaviour;
 mod circle;
 pub(crate) mod context;
+pub mod credential;
 pub mod effects;
 pub mod fallbacks;
 pub(crate) mod file;
@@ -13,6 +14,7 @@ mod load;
 pub mod model;
 pub(crate) mod names;
 mod overrides;
+pub mod passage;
 mod places;
 mod policy;
 pub(crate) mod problem;

@@ -7,8 +7,10 @@ use std::sync::Arc;
 
 use seawall::{Failure, FailureKind, Operation, Span, Time};
 
+use super::credential::Credentials;
 use super::effects::Effects;
 use super::fallbacks::Fallbacks;
+use super::passage::{Passage, Passages};
 use crate::arrivals::Arrivals;
 use crate::expect::Expectation;
 use crate::law::Law;
@@ -50,6 +52,10 @@ pub struct Scenario {
     pub effects: Option<Arc<Effects>>,
     /// Fallbacks, where there are any.
     pub fallbacks: Option<Arc<Fallbacks>>,
+    /// What attempts go through besides links and services, where there is anything.
+    pub passages: Option<Arc<Passages>>,
+    /// Credentials, where there are any.
+    pub credentials: Option<Arc<Credentials>>,
 }
 
 impl Scenario {
@@ -65,12 +71,15 @@ impl Scenario {
         format!("{caller} -> {service} ({policy})")
     }
 
-    /// Whether logical calls of a client go along an edge. Calls made instead of others that failed are none of their own.
+    /// Whether logical calls of a client go along an edge. Calls made instead of others that failed are none of their own,
+    /// nor are requests for tokens.
     #[must_use]
     pub fn is_top(&self, edge: usize) -> bool {
         let stands_in = |f: &Arc<Fallbacks>| f.stand_ins.contains(&(edge as u32));
+        let refreshes = |c: &Arc<Credentials>| c.edges.contains(&(edge as u32));
         matches!(self.edges[edge].caller, Caller::Client(_))
             && !self.fallbacks.as_ref().is_some_and(stands_in)
+            && !self.credentials.as_ref().is_some_and(refreshes)
     }
 
     /// What the random streams of an edge are named by: `caller -> service`, and a number where a
@@ -236,6 +245,8 @@ pub struct Link {
     pub lose_request: f64,
     /// Probability that a response vanishes: the server did the work.
     pub lose_response: f64,
+    /// What an attempt goes through besides, if anything.
+    pub passage: Option<Arc<Passage>>,
 }
 
 /// Who makes a call.
@@ -322,6 +333,16 @@ pub enum FaultKind {
         /// Index into `services`.
         service: u32,
     },
+    /// Handshakes with a service fail.
+    Certificate {
+        /// Index into `services`.
+        service: u32,
+    },
+    /// Tokens that were issued so far are no good any more.
+    Revoke {
+        /// Index into [`Credentials::all`].
+        credential: u32,
+    },
     /// A client's arrivals come `factor` times as often.
     Load {
         /// Index into `clients`.
@@ -373,6 +394,8 @@ impl FaultKind {
             FaultKind::LoseCapacity { .. } => "lose_capacity",
             FaultKind::Outage { .. } => "outage",
             FaultKind::Refuse { .. } => "refuse",
+            FaultKind::Certificate { .. } => "certificate",
+            FaultKind::Revoke { .. } => "revoke",
             FaultKind::Load { .. } => "load",
             FaultKind::Replicas { trouble, .. } => trouble.name(),
             FaultKind::KillSwitch { .. } => "kill_switch",

@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::effects::{Effect, Effects, Rules};
 use super::file::ScenarioFile;
-use super::model::{Caller, Scenario};
+use super::model::{Caller, Link, Scenario};
 use super::tree::At;
 use super::written::{Entry, check_name, mend};
 
@@ -19,12 +19,16 @@ pub(crate) struct Names {
     pub(crate) services: Vec<ServiceNames>,
     pub(crate) policies: Vec<String>,
     pub(crate) links: Vec<String>,
+    pub(crate) credentials: Vec<String>,
     /// Known once programs have been compiled.
     pub(crate) effects: Vec<Effect>,
     /// Services that remember idempotency keys, likewise.
     pub(crate) keys: Vec<u32>,
     /// Whether any call has a fallback, likewise.
     pub(crate) fallbacks: bool,
+    /// Whether any link has phases or connections, and whether any keeps these.
+    pub(crate) ways: bool,
+    pub(crate) pools: bool,
 }
 
 /// A service and what it offers.
@@ -47,7 +51,12 @@ impl Names {
             services: services.collect(),
             policies: scenario.policies.iter().map(|p| p.name.clone()).collect(),
             links: scenario.links.iter().map(|l| l.name.clone()).collect(),
+            credentials: (scenario.credentials.iter())
+                .flat_map(|used| used.all.iter().map(|c| c.name.clone()))
+                .collect(),
             fallbacks: scenario.fallbacks.is_some(),
+            ways: scenario.links.iter().any(|link| link.passage.is_some()),
+            pools: scenario.links.iter().any(Link::keeps_connections),
             ..Names::default()
         }
         .with(scenario.effects.as_deref())
@@ -117,6 +126,9 @@ pub(super) fn collect(file: &ScenarioFile, context: &mut Context<'_>) {
         }
         context.names.policies.push(entry.name.value.clone());
     }
+    check(&file.credentials.0, context);
+    let credentials = file.credentials.0.iter();
+    context.names.credentials = credentials.map(|entry| entry.name.value.clone()).collect();
     context.names.links = vec![DEFAULT_LINK.into()];
     for entry in &file.links.0 {
         let link = of_link(&entry.name);

@@ -153,6 +153,15 @@ impl Compiler {
         index as u32
     }
 
+    /// Who makes the call of each site so far, and over which link.
+    pub(crate) fn callers(&self) -> Vec<(Caller, u32)> {
+        let edges = &self.compiled.edges;
+        let sites = self.compiled.sites.iter();
+        sites
+            .map(|site| (edges[site.edge as usize].caller, site.link))
+            .collect()
+    }
+
     /// What is known of fallbacks so far.
     pub(crate) fn fallbacks(&mut self) -> &mut Fallbacks {
         &mut self.compiled.fallbacks

@@ -24,6 +24,9 @@ impl World {
     ) -> Option<Event> {
         let index = from.site;
         let site = &self.sites[index as usize];
+        if matches!(site.way, Way::Staged) {
+            return self.set_out(id, from, attempt, deadline);
+        }
         let instant = matches!(site.way, Way::Instant);
         let lost = self.edges[site.edge as usize].loses(site.lose_request);
         let job = if lost {
@@ -63,7 +66,7 @@ impl World {
     /// What else is to be done when an attempt has been sent: by `job`, or by nobody if it was lost.
     #[cold]
     #[inline(never)]
-    fn note_sent(&mut self, id: TaskId, job: TaskId, attempt: u32, site: u32) {
+    pub(super) fn note_sent(&mut self, id: TaskId, job: TaskId, attempt: u32, site: u32) {
         let job = (job != Id::NONE).then_some(job);
         if let Some(job) = job
             && let Some(log) = &mut self.recorder.log
@@ -98,8 +101,8 @@ impl World {
 
     /// Sends an event along the link of a site: a request or a cancellation out, an answer home.
     #[inline]
-    pub(super) fn travel(&mut self, site: u32, event: Event) {
-        let site = &self.sites[site as usize];
+    pub(super) fn travel(&mut self, index: u32, event: Event) {
+        let site = &self.sites[index as usize];
         match site.way {
             Way::Instant => self.soon.push_back(event),
             Way::Constant(lane) => self.queue.push_lane(lane, self.now, event),
@@ -108,16 +111,21 @@ impl World {
                 let span = delay.sample(&mut self.edges[site.edge as usize].link);
                 self.queue.push(self.now.after(span), Rank::Normal, event);
             }
+            Way::Staged => self.travel_by_legs(index, event),
         }
     }
 
     /// The call gives up its attempt under way: timed out, or the call itself is cancelled.
     pub(super) fn abandon(&mut self, id: TaskId, hedged: bool) {
+        let mut phase = FailureKind::Timeout.phase();
+        if self.passages.is_some() {
+            phase = self.phase_given_up(id).unwrap_or(phase);
+        }
         let call = self.tasks[id].call.as_mut().expect(CALLING);
         let meter = &mut self.edges[call.edge as usize].meter;
         // Of a hedged call those that timed out were counted when they did.
         if !call.cancelled && !hedged {
-            meter.attempt_failed(FailureKind::Timeout, FailureKind::Timeout.phase());
+            meter.attempt_failed(FailureKind::Timeout, phase);
         }
         let job_id = std::mem::replace(&mut call.job, Id::NONE);
         meter.attempt_ended(self.now.since(call.sent));

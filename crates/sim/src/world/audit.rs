@@ -118,6 +118,13 @@ impl World {
             let open = self.tasks.iter().filter_map(|(_, task)| task.call);
             broken.extend(fallbacks.broken_laws(open.map(|call| call.site)));
         }
+        if let Some(passages) = &self.passages {
+            let calls = |id| self.tasks.get(id).is_some_and(|task| task.call.is_some());
+            broken.extend(passages.broken_laws(calls));
+        }
+        if let Some(credentials) = &self.credentials {
+            broken.extend(credentials.broken_laws(|keeper| self.errands(keeper)));
+        }
         broken
     }
 }

@@ -127,6 +127,7 @@ impl World {
         let (process, deadline, job, tenant) = match &self.tasks[root].what {
             What::Iteration { client, instance } => (*instance, None, None, *client),
             What::Job(job) => (job.replica, job.deadline, Some(root), job.tenant),
+            What::Errand(errand) => (errand.process, None, None, errand.tenant),
             What::Block { .. } => unreachable!("a block is no root"),
         };
         if self.fallbacks.is_some()

@@ -83,6 +83,7 @@ impl World {
         match &self.tasks[root].what {
             What::Iteration { instance, .. } => *instance,
             What::Job(job) => job.replica,
+            What::Errand(errand) => errand.process,
             What::Block { .. } => unreachable!("a block is no root"),
         }
     }

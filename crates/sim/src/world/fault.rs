@@ -14,6 +14,9 @@ impl World {
         self.apply(fault);
         self.trouble(fault, true);
         self.roll_out(fault);
+        if let FaultKind::Revoke { credential } = self.scenario.faults[fault as usize].kind {
+            self.revoke(credential);
+        }
         if let FaultKind::Outage { service } = self.scenario.faults[fault as usize].kind {
             let inside: Vec<_> = self.jobs_inside(service).collect();
             for (job, _, answered) in inside {
@@ -90,6 +93,15 @@ impl World {
                 self.services[target as usize].refusing = active()
                     .any(|k| matches!(k, FaultKind::Refuse { service } if *service == target));
             }
+            FaultKind::Certificate { service: target } => {
+                let bad = active()
+                    .any(|k| matches!(k, FaultKind::Certificate { service } if *service == target));
+                if let Some(passages) = self.passages.as_deref_mut() {
+                    passages.set_certificate(target, bad);
+                }
+            }
+            // What was issued stays revoked.
+            FaultKind::Revoke { .. } => {}
             FaultKind::Load { client: target, .. } => {
                 let factor = active()
                     .filter_map(|kind| match kind {

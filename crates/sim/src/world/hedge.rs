@@ -54,6 +54,14 @@ impl Hedged {
         copies.iter_mut().find(is_it)?.take()
     }
 
+    /// An attempt goes on as another job.
+    pub(super) fn is_another_job(&mut self, place: u32, job: TaskId, new: TaskId) {
+        let copies = self.places[place as usize].0.iter_mut().flatten();
+        copies
+            .filter(|copy| copy.job == job)
+            .for_each(|copy| copy.job = new);
+    }
+
     /// A call is over.
     pub(super) fn end(&mut self, place: Option<u32>) {
         self.free.extend(place);

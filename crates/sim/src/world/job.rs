@@ -55,6 +55,8 @@ pub(crate) struct Job {
     pub(super) working: u32,
     /// Whether it is a probe: no caller, no site.
     pub(super) probe: bool,
+    /// Whether its attempt has been at the service already, with a token that was rejected.
+    pub(super) again: bool,
     /// How important it is, 0 most, and whose; 0 where nobody asks.
     pub(super) class: u8,
     pub(super) client: u32,
@@ -91,6 +93,7 @@ impl Job {
             held_ns: 0,
             working: 0,
             probe: false,
+            again: false,
             class: 0,
             client: 0,
         }
@@ -132,8 +135,8 @@ impl World {
                 return self.refuse(id, failure);
             }
             Some(Disturbance::FailsAfter(failure)) => self.fail_after_program(id, failure),
-            Some(Disturbance::Scripted) => {
-                if let Some(follows) = self.follow_script(id) {
+            Some(Disturbance::Guarded) => {
+                if let Some(follows) = self.meets_a_guard(id) {
                     return follows;
                 }
             }
@@ -172,6 +175,22 @@ impl World {
                 self.ended(id, JobEnd::ShedExpired);
                 self.refuse(id, FailureKind::DeadlineExceeded.into())
             }
+        }
+    }
+
+    /// A job has come to a service that looks at tokens, or follows a script. `Some`: it goes no further, and this follows.
+    #[cold]
+    #[inline(never)]
+    fn meets_a_guard(&mut self, id: TaskId) -> Option<Option<Event>> {
+        let site = self.tasks[id].job().expect(A_JOB).site;
+        if self.credentials.is_some()
+            && let Some(follows) = self.check_token(id, site)
+        {
+            return Some(follows);
+        }
+        match self.effects {
+            Some(_) => self.follow_script(id),
+            None => None,
         }
     }
 

@@ -71,7 +71,8 @@ impl World {
     /// end as at the start.
     fn memory(&self) -> u64 {
         let rooms: usize = self.services.iter().map(|s| s.waiting_bytes()).sum();
-        let bytes = self.tasks.bytes() + self.queue.bytes() + rooms + self.recorder.bytes();
+        let ways = self.passages.as_ref().map_or(0, |state| state.bytes());
+        let bytes = self.tasks.bytes() + self.queue.bytes() + rooms + ways + self.recorder.bytes();
         bytes as u64
     }
 }

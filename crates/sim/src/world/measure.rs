@@ -27,6 +27,10 @@ impl World {
         let (effects, keys) = effects.map(EffectsState::counts).unwrap_or_default();
         let answers = self.fallbacks.as_ref().map(|state| state.count.clone());
         let answers = answers.unwrap_or_default();
+        let now = self.now;
+        let passages = self.passages.as_deref_mut();
+        let (passages, pools) = passages.map(|state| state.counts(now)).unwrap_or_default();
+        let credentials = self.credentials.as_ref().map(|state| state.counts());
         Counts {
             clients: self.clients.iter().map(|c| c.count.clone()).collect(),
             services: self
@@ -38,6 +42,9 @@ impl World {
             effects,
             keys,
             answers,
+            passages,
+            pools,
+            credentials: credentials.unwrap_or_default(),
         }
     }
 

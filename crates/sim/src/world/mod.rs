@@ -16,6 +16,7 @@ mod balance;
 mod behaviour;
 mod call;
 mod client;
+mod credential;
 mod departure;
 mod edge;
 mod effects;
@@ -25,6 +26,8 @@ mod hedge;
 mod job;
 mod limit;
 mod measure;
+mod passage;
+mod pool;
 mod record;
 mod replica;
 mod rollout;
@@ -49,11 +52,14 @@ use crate::step::Instr;
 
 pub(crate) use behaviour::Tick;
 use client::ClientState;
+use credential::CredentialState;
 use edge::EdgeState;
 use effects::EffectsState;
 use fallback::FallbackState;
 use hedge::Hedged;
 use limit::Watch;
+use passage::PassageState;
+pub(crate) use passage::TripId;
 use service::ServiceState;
 use site::Site;
 use task::{Length, Task};
@@ -103,6 +109,10 @@ pub struct World {
     effects: Option<Box<EffectsState>>,
     /// What programs get where calls fail, where there is anything.
     fallbacks: Option<Box<FallbackState>>,
+    /// Ways of attempts that have more to them than a link, where there are any.
+    passages: Option<Box<PassageState>>,
+    /// Tokens that attempts need, where they do.
+    credentials: Option<Box<CredentialState>>,
     /// How many more follow-ups of the event being handled are part of it. What a handler does at once that might
     /// have been a follow-up counts as one, so that the limit does not depend on it.
     follow_ups_left: u32,
@@ -161,6 +171,7 @@ impl World {
             .collect();
         let effects = EffectsState::new(&scenario, engines.len());
         let fallbacks = FallbackState::new(&scenario, engines.len());
+        let passages = PassageState::new(&scenario, seed, &mut queue);
         let mut world = World {
             seed,
             now: Time::ZERO,
@@ -188,6 +199,8 @@ impl World {
             concluded: effects.is_some() || fallbacks.is_some(),
             effects,
             fallbacks,
+            passages,
+            credentials: CredentialState::new(&scenario, seed),
             active: vec![false; scenario.faults.len()],
             iterations_open: 0,
             open: true,
@@ -201,6 +214,7 @@ impl World {
             scenario,
         };
         world.mark_scripts();
+        world.mark_token_checks();
         world.schedule_the_known();
         world
     }
@@ -261,6 +275,7 @@ impl World {
             );
         }
         self.plan_behaviours();
+        self.watch_warm_connections();
         for client in 0..scenario.clients.len() as u32 {
             self.open_source(client);
         }
@@ -397,6 +412,12 @@ impl World {
             Event::Dispatch { service, replica } => self.dispatch(service, replica),
             Event::WaitedEnough(job) => self.on_waited_enough(job),
             Event::Tick(tick) => self.on_tick(tick),
+            Event::Leg(trip) => self.on_leg(trip),
+            Event::WaitedForConnection(trip) => self.on_waited_for_connection(trip),
+            Event::IdleConnections(pool) => {
+                self.on_idle_connections(pool);
+                None
+            }
             Event::Rare(rare) => self.handle_rare(rare),
             Event::Poll(_) | Event::Resume(_) => Some(event),
         }

@@ -40,8 +40,8 @@ pub(super) struct ServiceState {
     pub(super) errors: Vec<Errors>,
     pub(super) out: bool,
     pub(super) refusing: bool,
-    /// Whether any of its answers are scripted.
-    scripted: bool,
+    /// Whether any of its answers are scripted, or it looks at tokens.
+    guarded: bool,
     queued: Level,
     queued_max: u64,
     inside: Level,
@@ -108,7 +108,7 @@ impl ServiceState {
             errors: Vec::new(),
             out: false,
             refusing: false,
-            scripted: false,
+            guarded: false,
             queued: Level::default(),
             queued_max: 0,
             inside: Level::default(),
@@ -144,8 +144,8 @@ impl ServiceState {
         gauge
     }
 
-    pub(super) fn follows_a_script(&mut self) {
-        self.scripted = true;
+    pub(super) fn has_a_guard(&mut self) {
+        self.guarded = true;
     }
 
     pub(super) fn queued(&self) -> u64 {
@@ -157,7 +157,7 @@ impl ServiceState {
     pub(super) fn arrived(&mut self, job: &Job) {
         let count = &mut self.meter.count;
         count.arrived += 1;
-        count.arrived_first += u64::from(job.attempt == 1);
+        count.arrived_first += u64::from(job.attempt == 1 && !job.again);
     }
 
     /// What active faults do to a job that arrives; `None`: nothing.
@@ -170,14 +170,14 @@ impl ServiceState {
             return Some(Disturbance::Fails(FailureKind::ConnectRefused.into()));
         }
         if self.errors.is_empty() {
-            return self.scripted.then_some(Disturbance::Scripted);
+            return self.guarded.then_some(Disturbance::Guarded);
         }
         let fault = &mut self.fault;
         let hits = |errors: &&Errors| fault.bernoulli(errors.share);
         match self.errors.iter().find(hits) {
             Some(errors) if errors.after_program => Some(Disturbance::FailsAfter(errors.failure)),
             Some(errors) => Some(Disturbance::Fails(errors.failure)),
-            None if self.scripted => Some(Disturbance::Scripted),
+            None if self.guarded => Some(Disturbance::Guarded),
             None => None,
         }
     }
@@ -395,6 +395,6 @@ pub(super) enum Disturbance {
     Fails(Failure),
     /// Its program runs, and then it is answered like this.
     FailsAfter(Failure),
-    /// Its answer may be scripted.
-    Scripted,
+    /// Its answer may be scripted, or its token not be good.
+    Guarded,
 }

@@ -37,6 +37,19 @@ pub(super) enum Way {
     Constant(Lane),
     /// Drawn each time.
     Random,
+    /// There is more to it than a link: see [`super::passage`].
+    Staged,
+}
+
+impl Way {
+    /// That of a link with this delay.
+    pub(super) fn of(delay: &Law, queue: &mut EventQueue<Event>) -> Way {
+        match delay {
+            Law::Constant(Span::ZERO) => Way::Instant,
+            Law::Constant(span) => Way::Constant(queue.lane(*span, Rank::Normal)),
+            _ => Way::Random,
+        }
+    }
 }
 
 impl Site {
@@ -67,10 +80,9 @@ impl Site {
             optional: site.optional,
             priority: site.priority,
             asks_for_origin: scenario.services.iter().any(Service::asks_for_origin),
-            way: match link.delay {
-                Law::Constant(Span::ZERO) => Way::Instant,
-                Law::Constant(span) => Way::Constant(queue.lane(span, Rank::Normal)),
-                _ => Way::Random,
+            way: match link.passage {
+                None => Way::of(&link.delay, queue),
+                Some(_) => Way::Staged,
             },
             lose_request: link.lose_request,
             lose_response: link.lose_response,

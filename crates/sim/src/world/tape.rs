@@ -36,6 +36,8 @@ pub(super) enum Owner {
     /// A copy of a service.
     Replica(u32, u32),
     Edge(u32),
+    /// A caller that keeps tokens.
+    Keeper(u32),
 }
 
 impl Owner {
@@ -48,6 +50,7 @@ impl Owner {
                 format!("{}#{replica}", scenario.services[i as usize].name)
             }
             Owner::Edge(i) => scenario.edge_stream_name(i as usize),
+            Owner::Keeper(i) => scenario.keeper_name(i as usize),
         }
     }
 }
@@ -156,7 +159,13 @@ impl World {
             let streams = edge.streams().into_iter();
             streams.map(move |(purpose, stream)| (Owner::Edge(i), purpose, stream))
         });
-        clients.chain(services).chain(edges)
+        let ways = self.passages.iter().flat_map(|state| state.streams());
+        let ways = ways.map(|(i, purpose, stream)| (Owner::Edge(i), purpose, stream));
+        let keepers = self.credentials.iter().flat_map(|state| state.streams());
+        let keepers = keepers.map(|(i, purpose, stream)| (Owner::Keeper(i), purpose, stream));
+        (clients.chain(services).chain(edges))
+            .chain(ways)
+            .chain(keepers)
     }
 
     /// The instant of what comes next; [`Time::MAX`] when nothing does.

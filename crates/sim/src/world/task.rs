@@ -6,6 +6,7 @@
 use seawall::{Entropy, FailureKind, Reply};
 
 use super::call::Call;
+use super::credential::Errand;
 use super::effects::Claimed;
 use super::job::Job;
 use super::{TaskId, World};
@@ -39,6 +40,8 @@ pub(super) enum What {
     Iteration { client: u32, instance: u32 },
     /// A job at a service.
     Job(Job),
+    /// A process asks for a token.
+    Errand(Errand),
     /// A block of the program of `root`, begun by `parent`.
     Block { root: TaskId, parent: TaskId },
 }
@@ -64,6 +67,8 @@ impl Length {
 }
 
 const NO_BODY: u32 = u32::MAX;
+/// Nobody draws for these: a block is part of another program, and who asks for a token does nothing else.
+const NO_STEPS: &str = "a block is no root, and an errand is one call";
 /// An address behind all code.
 const NOWHERE: u32 = u32::MAX;
 
@@ -86,7 +91,7 @@ impl Task {
     pub(super) fn root(&self, id: TaskId) -> TaskId {
         match self.what {
             What::Block { root, .. } => root,
-            What::Iteration { .. } | What::Job(_) => id,
+            What::Iteration { .. } | What::Job(_) | What::Errand(_) => id,
         }
     }
 
@@ -94,7 +99,7 @@ impl Task {
     #[inline]
     pub(super) fn job_behind(&self, id: TaskId) -> Option<TaskId> {
         match self.what {
-            What::Iteration { .. } => None,
+            What::Iteration { .. } | What::Errand(_) => None,
             What::Job(_) => Some(id),
             What::Block { root, .. } => Some(root),
         }
@@ -103,6 +108,11 @@ impl Task {
     /// Whatever it still waits for, its program is over.
     pub(super) fn go_no_further(&mut self) {
         self.pc = NOWHERE;
+    }
+
+    /// Its program begins elsewhere.
+    pub(super) fn begin_at(&mut self, entry: Pc) {
+        self.pc = entry.0;
     }
 
     /// The next step is left out.
@@ -114,7 +124,7 @@ impl Task {
     pub(super) fn job(&self) -> Option<&Job> {
         match &self.what {
             What::Job(job) => Some(job),
-            What::Iteration { .. } | What::Block { .. } => None,
+            What::Iteration { .. } | What::Errand(_) | What::Block { .. } => None,
         }
     }
 
@@ -122,7 +132,7 @@ impl Task {
     pub(super) fn job_mut(&mut self) -> Option<&mut Job> {
         match &mut self.what {
             What::Job(job) => Some(job),
-            What::Iteration { .. } | What::Block { .. } => None,
+            What::Iteration { .. } | What::Errand(_) | What::Block { .. } => None,
         }
     }
 }
@@ -177,6 +187,10 @@ impl World {
                     What::Iteration { client, instance } => {
                         self.tasks.remove(id);
                         self.end_iteration(client, instance, true);
+                        return None;
+                    }
+                    What::Errand(_) => {
+                        self.end_errand(id, None);
                         return None;
                     }
                     What::Block { parent, root } => match self.end_block(id, parent) {
@@ -243,6 +257,10 @@ impl World {
                 self.end_iteration(client, instance, false);
                 None
             }
+            What::Errand(_) => {
+                self.end_errand(id, Some(kind));
+                None
+            }
             What::Block { root, .. } => Some(Event::Fail(kind, root)),
         }
     }
@@ -265,7 +283,7 @@ impl World {
                 self.end_iteration(client, instance, true);
                 None
             }
-            What::Block { .. } => unreachable!("a block is no root"),
+            What::Errand(_) | What::Block { .. } => unreachable!("{NO_STEPS}"),
         }
     }
 
@@ -300,7 +318,7 @@ impl World {
         let stream = match &self.tasks[root].what {
             What::Job(job) => &mut self.services[job.service as usize].choose,
             What::Iteration { client, .. } => &mut self.clients[*client as usize].choose,
-            What::Block { .. } => unreachable!("a block is no root"),
+            What::Errand(_) | What::Block { .. } => unreachable!("{NO_STEPS}"),
         };
         let at = stream.unit();
         let arms = &self.scenario.code.arms[first as usize..(first + count) as usize];
@@ -348,7 +366,7 @@ impl World {
         let stream = match &self.tasks[root].what {
             What::Job(job) => &mut self.services[job.service as usize].delay,
             What::Iteration { client, .. } => &mut self.clients[*client as usize].delay,
-            What::Block { .. } => unreachable!("a block is no root"),
+            What::Errand(_) | What::Block { .. } => unreachable!("{NO_STEPS}"),
         };
         let event = Event::Resume(id);
         let law = &self.laws[law as usize];
@@ -369,7 +387,7 @@ impl World {
         let task = self.tasks.get_mut(id)?;
         match &mut task.what {
             What::Job(job) => job.working -= 1,
-            What::Iteration { .. } => {}
+            What::Iteration { .. } | What::Errand(_) => {}
             What::Block { root, .. } => {
                 let root = *root;
                 if let Some(job) = self.tasks[root].job_mut() {

@@ -76,6 +76,7 @@ fn one_service(arrivals: Arrivals, work: Law, spec: Spec) -> Scenario {
             delay: Law::Constant(Span::ZERO),
             lose_request: 0.0,
             lose_response: 0.0,
+            passage: None,
         }],
         edges: vec![Edge {
             caller: Caller::Client(0),
@@ -98,6 +99,8 @@ fn one_service(arrivals: Arrivals, work: Law, spec: Spec) -> Scenario {
         expect: Vec::new(),
         effects: None,
         fallbacks: None,
+        passages: None,
+        credentials: None,
     }
 }
 

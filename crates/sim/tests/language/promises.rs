@@ -5,8 +5,8 @@ use seawall::{FailureKind, Span, Stopped, Time};
 use sim::Scenario;
 use sim::expect::{Comparison, Kind, Metric, Of, Target, Unit, evaluate};
 use sim::metrics::{
-    AnswerCount, EdgeGauge, EdgeLatency, EffectCount, KeyCount, Outcome, ServiceCount,
-    WindowLatency,
+    AnswerCount, CredentialCount, EdgeGauge, EdgeLatency, EffectCount, KeyCount, Leg, Outcome,
+    PassageCount, PoolCount, ServiceCount, WindowLatency,
 };
 use sim::scenario::model::Caller;
 
@@ -23,6 +23,8 @@ clients: {{ web: {{ arrivals: {{ poisson: 10/s }}, calls: [ {{ to: api, fallback
 services:
   api: {{ replicas: 2, concurrency: 5, program: [ {{ work: 1ms }}, {{ call: {{ to: db, key: per_call }} }} ] }}
   db: {{ idempotency: {{}}, program: [ {{ work: 1ms }}, {{ effect: row }}, {{ effect: log }} ] }}
+links: {{ web -> api: {{ phases: {{}}, pool: 5, credential: token }} }}
+credentials: {{ token: {{ from: db, lifetime: 1h }} }}
 faults: [ {{ at: 50s, for: 10s, outage: api }} ]
 expect:
 {promises}"
@@ -159,7 +161,10 @@ fn what_cannot_be_promised_is_refused_with_the_mend() {
         ),
     ] {
         let problem = wrong(&text(&[promise]));
-        assert!(problem.starts_with("world.yaml:9:5: expect: "), "{problem}");
+        assert!(
+            problem.starts_with("world.yaml:11:5: expect: "),
+            "{problem}"
+        );
         assert!(
             problem.contains(message),
             "{problem}\ndoes not say\n{message}"
@@ -237,7 +242,36 @@ fn outcome(scenario: &Scenario) -> Outcome {
         age_ns: 60_000_000_000,
         ..AnswerCount::default()
     };
+    let mut legs = PassageCount {
+        begun: 10,
+        ended: 10,
+        total_ns: 400_000_000,
+        ..PassageCount::default()
+    };
+    let (pool, connect) = (Leg::Pool as usize, Leg::Connect as usize);
+    (legs.entered[connect], legs.leg_ns[connect]) = (2, 10_000_000);
+    (legs.failed[pool], legs.failed[connect]) = (2, 5);
+    let pool = PoolCount {
+        opened: 1,
+        reused: 2,
+        failed: 3,
+        waited: 4,
+        timed_out: 5,
+        resets: 6,
+        open_ns: 2_500_000_000,
+        time_ns: 1_000_000_000,
+        ..PoolCount::default()
+    };
     for window in &mut outcome.windows {
+        window.counts.passages = vec![legs.clone()];
+        window.counts.pools = vec![pool.clone()];
+        window.counts.credentials = vec![CredentialCount {
+            asked: 3,
+            refused: 1,
+            waited: 4,
+            rejected: 2,
+            ..CredentialCount::default()
+        }];
         window.counts.answers = vec![answers.clone()];
         window.counts.services[0] = service.clone();
         window.latency[0] = Some(WindowLatency {
@@ -267,6 +301,9 @@ fn outcome(scenario: &Scenario) -> Outcome {
         totals.effects = vec![EffectCount::default(); 2];
         totals.keys = vec![KeyCount::default()];
         totals.answers = vec![AnswerCount::default()];
+        totals.passages = vec![PassageCount::default()];
+        totals.pools = vec![PoolCount::default()];
+        totals.credentials = vec![CredentialCount::default()];
         for window in &outcome.windows {
             totals.edges[0].add(&window.counts.edges[0]);
             totals.services[0].add(&window.counts.services[0]);
@@ -274,6 +311,9 @@ fn outcome(scenario: &Scenario) -> Outcome {
             totals.effects[1].add(&window.counts.effects[1]);
             totals.keys[0].add(&window.counts.keys[0]);
             totals.answers[0].add(&window.counts.answers[0]);
+            totals.passages[0].add(&window.counts.passages[0]);
+            totals.pools[0].add(&window.counts.pools[0]);
+            totals.credentials[0].add(&window.counts.credentials[0]);
         }
     }
     // What was still under way at the end ends well in the drain.
@@ -349,6 +389,21 @@ fn every_metric_is_judged_by_what_was_counted() {
         ("answers(web, snapshot) == 200", "200", true),
         ("answers(web, too_old) == 300 to 100s", "300", true),
         ("data_age(web) == 30s", "30s", true),
+        ("phase_time(web) == 40ms", "40ms", true),
+        ("phase_time(web, connect) == 5ms", "5ms", true),
+        ("phase_failures(web) == 700", "700", true),
+        ("phase_failures(web, pool) == 200", "200", true),
+        ("connections_opened(web) == 100", "100", true),
+        ("connections_reused(web -> api) == 200", "200", true),
+        ("connections_open(web) == 2.5", "2.5", true),
+        ("handshakes_failed(web) == 300", "300", true),
+        ("pool_waits(web) == 400", "400", true),
+        ("pool_timeouts(web) == 500", "500", true),
+        ("connection_resets(web) == 600 to 100s", "600", true),
+        ("refreshes(web) == 300", "300", true),
+        ("refreshes_failed(web -> api) == 100", "100", true),
+        ("credential_waits == 400", "400", true),
+        ("credentials_rejected(web) == 200", "200", true),
         ("effects == 1700", "1700", true),
         ("effects(db) == 1700", "1700", true),
         ("effects(db, row) == 1000", "1000", true),

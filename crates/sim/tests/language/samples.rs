@@ -66,6 +66,39 @@ links:
   default: { delay: 1ms }
   fast: { delay: { constant: 100us }, lose_request: 1%, lose_response: 0.02 }
   gateway -> catalog: { delay: 500us }
+  gateway -> price:
+    phases:
+      dns: { takes: 1ms, fails: 1%, kind: connect_refused, timeout: 10ms }
+      connect: { exponential: 2ms }
+      tls: 3ms
+      send: 1ms
+      receive: 2ms
+      decode: 50us
+    pool:
+      size: 20
+      per_replica: 10
+      streams: 2
+      acquire_timeout: 50ms
+      exhausted: { kind: overloaded }
+      idle_timeout: 60s
+      server_idle_timeout: 90s
+      notices_close: false
+      max_lifetime: 10min
+      warm: 3
+      accept: 1ms
+  gateway -> reviews: { pool: { size: 5, ends_at: balancer }, credential: token }
+credentials:
+  token:
+    from: price
+    operation: default
+    policy: sdk
+    link: fast
+    lifetime: 1h
+    refresh_margin: 5min
+    single_flight: false
+    per: client
+    fail: overloaded
+    replay: false
 policies: { sdk: { attempt_timeout: 1s } }
 expect: [ verdict == recovered ]
 ";

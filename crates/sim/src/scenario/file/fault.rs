@@ -1,11 +1,11 @@
 //! The `faults` block.
 
-use seawall::{Span, Time};
+use seawall::{Phase, Span, Time};
 
 use super::failure::FailureFile;
 use super::trouble::{BadReplicasFile, ReplicasFile};
 use crate::scenario::context::Context;
-use crate::scenario::model::{Client, Fault, FaultKind, Service, Source, Trouble};
+use crate::scenario::model::{Client, Fault, FaultKind, Link, Service, Source, Trouble};
 use crate::scenario::tree::{At, Position};
 use crate::scenario::written::{Factor, Share, choice, record};
 
@@ -33,6 +33,10 @@ choice! {
         outage => Outage(ServiceRef),
         /// Connections are refused at once.
         refuse => Refuse(ServiceRef),
+        /// The certificate of a service is not accepted: handshakes with it fail. Connections that are open stay open.
+        certificate => Certificate(ServiceRef),
+        /// The tokens of a credential that were issued so far are no good any more. Takes no time: no `for`.
+        revoke => Revoke(CredentialRef),
         /// A client's arrivals come so many times as often.
         load => Load(LoadFile),
         /// Replicas die, and start again as the service says, not before the fault is over; without `for` it is over at
@@ -103,6 +107,14 @@ record! {
 }
 
 record! {
+    /// Which credential.
+    pub(crate) struct CredentialRef [credential] {
+        /// The credential.
+        credential: At<String>,
+    }
+}
+
+record! {
     /// Which policy.
     pub(crate) struct PolicyRef [policy] {
         /// The policy.
@@ -138,13 +150,25 @@ impl FaultFile {
                 context.report(lasting.at, "must be above 0s")
             });
         }
+        if let (Some(lasting), FaultKindFile::Revoke(_)) = (&self.r#for, &self.kind) {
+            context.within("for", |context| {
+                context.report(
+                    lasting.at,
+                    "to revoke what was issued takes no time; leave this out",
+                );
+            });
+        }
         let at = Time::ZERO.after(at);
         Some(Fault {
             at,
             until: match &self.r#for {
                 Some(lasting) => Some(at.after(lasting.value)),
                 // A death takes no time.
-                None => matches!(self.kind, FaultKindFile::Crash(_)).then_some(at),
+                None => matches!(
+                    self.kind,
+                    FaultKindFile::Crash(_) | FaultKindFile::Revoke(_)
+                )
+                .then_some(at),
             },
             kind: self.kind.mean(context)?,
         })
@@ -181,6 +205,22 @@ impl FaultFile {
     }
 }
 
+impl FaultFile {
+    /// Whether it is one of handshakes where no link has any.
+    pub(crate) fn shakes_no_hands(&self, links: &[Link]) -> Option<(Position, String)> {
+        let FaultKindFile::Certificate(ServiceRef { service, .. }) = &self.kind else {
+            return None;
+        };
+        let with_tls = |link: &Link| {
+            let passage = link.passage.as_ref();
+            passage.is_some_and(|passage| passage.phase(Phase::Tls).is_some())
+        };
+        let message =
+            "no link has a handshake: write `phases: { tls: … }` on the one that leads there";
+        (!links.iter().any(with_tls)).then(|| (service.at, message.to_owned()))
+    }
+}
+
 impl FaultKindFile {
     fn mean(&self, context: &mut Context<'_>) -> Option<FaultKind> {
         Some(match self {
@@ -203,6 +243,12 @@ impl FaultKindFile {
             },
             FaultKindFile::Refuse(refuse) => FaultKind::Refuse {
                 service: context.service(&refuse.service)?,
+            },
+            FaultKindFile::Certificate(certificate) => FaultKind::Certificate {
+                service: context.service(&certificate.service)?,
+            },
+            FaultKindFile::Revoke(revoke) => FaultKind::Revoke {
+                credential: context.credential(&revoke.credential)?,
             },
             FaultKindFile::Load(load) => FaultKind::Load {
                 client: context.client(&load.client)?,

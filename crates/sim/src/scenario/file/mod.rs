@@ -2,6 +2,7 @@
 
 pub(crate) mod arrivals;
 pub(crate) mod client;
+pub(crate) mod credential;
 mod empirical;
 pub(crate) mod failure;
 pub(crate) mod fault;
@@ -11,6 +12,8 @@ mod idempotency;
 pub(crate) mod law;
 mod lifecycle;
 pub(crate) mod link;
+mod phases;
+mod pool;
 mod queue;
 pub(crate) mod run;
 mod script;
@@ -21,6 +24,7 @@ pub(crate) mod trouble;
 use super::tree::At;
 use super::written::{Table, Tried, record};
 use client::ClientFile;
+use credential::CredentialFile;
 use fault::FaultFile;
 use link::LinkFile;
 use run::RunFile;
@@ -44,6 +48,8 @@ record! {
         /// Ways between caller and service, by name; `default` is taken where nothing else is said, and
         /// "caller -> service" by that caller's calls to that service. Without: no delay, no loss.
         links: Table<LinkFile>,
+        /// Tokens that calls need, by name; links say which.
+        credentials: Table<CredentialFile>,
         /// What callers do about slow and failed calls, by name. `none` (one attempt, no timeout) always
         /// exists.
         policies: Table<seawall::Spec>,

@@ -80,6 +80,10 @@ impl World {
         self.queue.push(back, Rank::Normal, Event::Tick(tick));
         self.lose_jobs(service, replica);
         self.forget_policies(service, replica);
+        if self.passages.is_some() {
+            self.lose_tokens(service, replica);
+            self.lose_connections(service, replica);
+        }
         self.rotate(service);
     }
 

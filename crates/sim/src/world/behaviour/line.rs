@@ -142,6 +142,7 @@ impl World {
         let (class, client) = match &self.tasks[root].what {
             What::Job(job) => (job.class, job.client),
             What::Iteration { client, .. } => (0, *client),
+            What::Errand(errand) => (0, errand.tenant),
             What::Block { .. } => unreachable!("a block is no root"),
         };
         (priority.unwrap_or(class), client)

@@ -82,6 +82,12 @@ impl ServiceState {
         }
     }
 
+    /// Whether a replica lives.
+    pub(in crate::world) fn is_up(&self, replica: u32) -> bool {
+        let behaviour = self.behaviour.as_ref();
+        behaviour.is_none_or(|behaviour| behaviour.replicas[replica as usize].up)
+    }
+
     /// Who gets requests has changed: so has the number of workers there are.
     pub(super) fn rotate(&mut self, now: Time) {
         let Some(behaviour) = &mut self.behaviour else {

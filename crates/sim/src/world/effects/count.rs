@@ -31,6 +31,10 @@ impl World {
                 let name = mix(number, 0);
                 (state.intents.top(name, tenant, target), None)
             }
+            What::Errand(errand) => {
+                let tenant = mix(u64::from(errand.tenant) + 1, u64::from(errand.process));
+                (state.intents.top(mix(number, 0), tenant, target), None)
+            }
             What::Job(_) => {
                 let note = state.job(root);
                 let nth = tick(&mut note.called, site);

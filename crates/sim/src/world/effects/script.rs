@@ -16,7 +16,7 @@ impl World {
         let Some(state) = &self.effects else { return };
         for (service, rules) in self.services.iter_mut().zip(&state.rules.rules) {
             if rules.iter().any(|rules| rules.script.is_some()) {
-                service.follows_a_script();
+                service.has_a_guard();
             }
         }
     }
