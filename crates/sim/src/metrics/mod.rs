@@ -4,6 +4,7 @@ mod answer;
 mod counted;
 mod credential;
 mod effect;
+mod ended;
 mod ledger;
 mod level;
 mod log;
@@ -16,12 +17,13 @@ mod tally;
 pub use answer::{AnswerCount, Source};
 pub use credential::CredentialCount;
 pub use effect::{EffectCount, KeyCount};
+pub use ended::Ended;
 pub use ledger::{By, Entry, Known, Mark, Next, Response};
 pub(crate) use level::Level;
 pub use log::{AttemptLink, CallLink, CallRecord, Exchange, JobEnd, JobRecord, Log, Said};
 pub(crate) use meter::{EdgeMeter, ServiceMeter};
 pub use outcome::{
-    ClientCount, Counts, EdgeCount, EdgeGauge, EdgeLatency, Ended, KINDS, Outcome, PHASES, STOPS,
+    ClientCount, Counts, EdgeCount, EdgeGauge, EdgeLatency, KINDS, Outcome, PHASES, STOPS,
     ServiceCount, ServiceGauge, Window, WindowLatency,
 };
 pub use passage::{LEGS, Leg, PassageCount, PoolCount};

@@ -6,6 +6,7 @@ pub(crate) mod context;
 pub mod credential;
 pub mod effects;
 pub mod fallbacks;
+pub(crate) mod fault;
 pub(crate) mod file;
 pub(crate) mod gate;
 mod keys;
