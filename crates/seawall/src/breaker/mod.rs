@@ -10,6 +10,7 @@ mod linkerd;
 mod polly_v8;
 mod rates;
 mod resilience4j;
+mod seconds;
 mod sentinel;
 
 pub use gobreaker::{GoBreaker, GoCircuit, GoCounts, GoRefusal, GoTicket, GoTrip};

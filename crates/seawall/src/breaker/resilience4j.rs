@@ -4,10 +4,8 @@
 //! CircuitBreakerStateMachine.java`, `CircuitBreakerMetrics.java`; `resilience4j-core/.../metrics/
 //! FixedSizeSlidingWindowMetrics.java`, `SlidingTimeWindowMetrics.java`.
 
-use alloc::vec;
-use alloc::vec::Vec;
-
 use super::BreakerState;
+use super::seconds::Seconds;
 use crate::backoff::{self, Progress};
 use crate::found::Found;
 use crate::time::{Span, Time};
@@ -52,7 +50,7 @@ pub struct Resilience4j {
 pub enum Resilience4jWindow {
     /// `COUNT_BASED`: the last so many results, at least 1.
     Count(u32),
-    /// `TIME_BASED`: the current second and those before it, so many in all, at least 1.
+    /// `TIME_BASED`: the current second and those before it, so many in all, at least 1, in the lock-free variant 2.
     Seconds {
         /// How many.
         count: u32,
@@ -98,6 +96,16 @@ impl Resilience4j {
             Resilience4jWindow::Seconds { count, .. } => count,
         };
         found.ring("breaker.window", size);
+        if let Resilience4jWindow::Seconds {
+            aligned: Aligned::Creation,
+            count: 1,
+        } = self.window
+        {
+            found.add(
+                "breaker.window",
+                "must be at least 2 seconds in the lock-free variant; got 1",
+            );
+        }
         found.at_least_one("breaker.minimum_calls", self.minimum_calls);
         for (field, percent) in [
             ("breaker.failure_rate", self.failure_rate),
@@ -451,72 +459,6 @@ impl Window {
     }
 }
 
-/// Results by whole second: all, failed, slow.
-#[derive(Clone, Debug)]
-struct Seconds {
-    aligned: Aligned,
-    /// Where a second begins.
-    origin: Time,
-    current: u64,
-    buckets: Vec<[u64; 3]>,
-    sum: [u64; 3],
-}
-
-impl Seconds {
-    fn new(count: u32, aligned: Aligned, now: Time) -> Self {
-        let mut seconds = Seconds {
-            aligned,
-            origin: Time::ZERO,
-            current: 0,
-            buckets: vec![[0; 3]; count.max(1) as usize],
-            sum: [0; 3],
-        };
-        seconds.clear(now);
-        seconds
-    }
-
-    /// As newly created.
-    fn clear(&mut self, now: Time) {
-        self.origin = match self.aligned {
-            Aligned::Epoch => Time::ZERO,
-            Aligned::Creation => now,
-        };
-        self.current = second(self.origin, now);
-        self.buckets.fill([0; 3]);
-        self.sum = [0; 3];
-    }
-
-    fn push(&mut self, now: Time, failed: bool, slow: bool) {
-        self.roll(now);
-        let index = (self.current % self.buckets.len() as u64) as usize;
-        for (i, count) in [true, failed, slow].into_iter().enumerate() {
-            self.buckets[index][i] += u64::from(count);
-            self.sum[i] += u64::from(count);
-        }
-    }
-
-    fn tally(&mut self, now: Time) -> [u64; 3] {
-        self.roll(now);
-        self.sum
-    }
-
-    fn roll(&mut self, now: Time) {
-        let target = second(self.origin, now);
-        let size = self.buckets.len() as u64;
-        for age in 0..target.saturating_sub(self.current).min(size) {
-            let bucket = &mut self.buckets[((target - age) % size) as usize];
-            for (sum, old) in self.sum.iter_mut().zip(bucket) {
-                *sum -= core::mem::take(old);
-            }
-        }
-        self.current = self.current.max(target);
-    }
-}
-
-fn second(origin: Time, now: Time) -> u64 {
-    now.since(origin).0 / 1_000_000_000
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -545,6 +487,19 @@ mod tests {
         circuit.failure(Time::ZERO, Span::ZERO);
         assert_eq!(circuit.state(Time::ZERO), BreakerState::Open);
         circuit
+    }
+
+    #[test]
+    fn only_the_synchronized_variant_has_windows_of_one_second() {
+        let refused = |aligned, count| {
+            let window = Resilience4jWindow::Seconds { count, aligned };
+            let mut found = Found::default();
+            Resilience4j { window, ..spec() }.check(&mut found);
+            !found.0.is_empty()
+        };
+        assert!(!refused(Aligned::Epoch, 1));
+        assert!(refused(Aligned::Creation, 1));
+        assert!(!refused(Aligned::Creation, 2));
     }
 
     #[test]

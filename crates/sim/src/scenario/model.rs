@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use seawall::{Failure, FailureKind, Operation, Span, Time};
+use seawall::{FailureKind, Operation, Span, Time};
 
 use super::credential::Credentials;
 use super::effects::Effects;

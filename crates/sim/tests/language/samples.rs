@@ -243,7 +243,8 @@ policies:
   sre: { budget: { sre_adaptive: { k: 1.5, window: 1min, history: exact, rejections: [ timeout ] } } }
   aimd: { bulkhead: 100, limiter: { aimd: { initial: 10, min: 5, max: 50, backoff_ratio: 0.8, timeout: 1s }, dropped: [ timeout ] } }
   gradient: { bulkhead: 100, limiter: { gradient2: { initial: 10, min: 5, max: 50, smoothing: 0.3, tolerance: 2, long_window: 100, queue: 2 } } }
-  vegas: { bulkhead: 100, limiter: { vegas: { initial: 10, max: 50, smoothing: 0.5, probe_multiplier: 10 }, window: { min: 200ms, max: 2s, samples: 20, min_rtt: 1ms } } }
+  vegas: { bulkhead: 100, limiter: { vegas: { initial: 10, max: 50, smoothing: 0.5, probe_multiplier: 10 } } }
+  windowed: { bulkhead: 100, limiter: { aimd: { initial: 10, min: 5 }, window: { min: 200ms, max: 2s, samples: 20, min_rtt: 1ms } } }
   gcra: { rate_limit: { gcra: { rate: 100/s, burst: 5, max_wait: 50ms } } }
 ";
 
@@ -297,6 +298,7 @@ pub(crate) const POINTED: &str = "
 - { bulkhead: 100, limiter: { aimd: { initial: 3, min: 1, max: 4 } } }
 - { bulkhead: 100, limiter: { vegas: { initial: 4, max: 5 } } }
 - { bulkhead: 100, limiter: { aimd: { initial: 3, min: 1 }, window: { min: 100ms, max: 200ms, samples: 11 } } }
+- { bulkhead: 100, limiter: { aimd: { initial: 3, min: 1 }, window: { min: 100ms, min_rtt: 500ms } } }
 - { order: envoy, retry: { max_attempts: 3, on: 5xx, backoff: { fixed: 100ms }, refusals: [ bulkhead_full ] }, bulkhead: 3, breaker: { window: 20, minimum_calls: 10, open_for: 1s, count_refusals: true } }
 - { breaker: { window: 20, minimum_calls: 10, open_for: 1s }, scope: { breaker: { host: 1 } } }
 ";
