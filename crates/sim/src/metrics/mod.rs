@@ -18,7 +18,9 @@ pub use credential::CredentialCount;
 pub use effect::{EffectCount, KeyCount};
 pub use ledger::{By, Entry, Known, Mark, Next, Response};
 pub(crate) use level::Level;
-pub use log::{AttemptLink, CallLink, CallRecord, Exchange, JobEnd, JobRecord, Log, Said};
+pub use log::{
+    AttemptLink, CallLink, CallRecord, Exchange, JobEnd, JobRecord, LegRecord, Log, Said,
+};
 pub(crate) use meter::{EdgeMeter, ServiceMeter};
 pub use outcome::{
     ClientCount, Counts, EdgeCount, EdgeGauge, EdgeLatency, Ended, KINDS, Outcome, PHASES, STOPS,

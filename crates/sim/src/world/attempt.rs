@@ -68,18 +68,23 @@ impl World {
     #[inline(never)]
     pub(super) fn note_sent(&mut self, id: TaskId, job: TaskId, attempt: u32, site: u32) {
         let job = (job != Id::NONE).then_some(job);
-        if let Some(job) = job
-            && let Some(log) = &mut self.recorder.log
-        {
+        if let Some(job) = job {
+            self.log_departure(id, job, attempt);
+        }
+        if self.effects.is_some() {
+            self.send_intent(id, job, attempt, site);
+        }
+    }
+
+    /// Writes down that an attempt is on its way to its service, if anybody asked.
+    pub(super) fn log_departure(&mut self, id: TaskId, job: TaskId, attempt: u32) {
+        if let Some(log) = &mut self.recorder.log {
             log.attempts_sent.push(AttemptLink {
                 exchange: log.exchanges.len(),
                 call: CallKey(id.bits()),
                 attempt,
                 job: job.bits(),
             });
-        }
-        if self.effects.is_some() {
-            self.send_intent(id, job, attempt, site);
         }
     }
 
