@@ -47,7 +47,7 @@ impl Spans {
         let kind = match span.what {
             What::Attempt => 3,
             What::Job => 2,
-            What::Call | What::Wait | What::Queue | What::Work => 1,
+            What::Call | What::Wait | What::Leg | What::Queue | What::Work => 1,
         };
         let status = match span.outcome {
             Outcome::Ok => json!({ "code": 1 }),

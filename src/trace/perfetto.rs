@@ -77,6 +77,7 @@ const fn category(what: What) -> &'static str {
         What::Call => "call",
         What::Attempt => "attempt",
         What::Wait => "wait",
+        What::Leg => "phase",
         What::Job => "job",
         What::Queue => "queue",
         What::Work => "work",

@@ -1,7 +1,7 @@
 //! A call as a tree of named spans.
 
 use seawall::{BreakerState, FailureKind, Reply, Stopped, Time, Verdict};
-use sim::metrics::JobEnd;
+use sim::metrics::{JobEnd, Leg};
 use sim::scenario::Scenario;
 use sim::scenario::model::Caller;
 use sim::trace::{Attempt, AttemptEnd, Call, Job};
@@ -38,6 +38,8 @@ pub enum What {
     Attempt,
     /// The time between two attempts, or before the first: backoff, or waiting for a permit.
     Wait,
+    /// A phase of an attempt: connecting, writing, reading.
+    Leg,
     /// One attempt, as its service sees it.
     Job,
     /// Waiting for a worker.
@@ -217,8 +219,23 @@ impl Spans<'_> {
             outcome,
             words,
             facts,
-            children: attempt.job.iter().map(|job| self.job(job)).collect(),
+            children: self.way(attempt, owner),
         }
+    }
+
+    /// The legs of an attempt that took time, and what its service did.
+    fn way(&self, attempt: &Attempt, owner: &str) -> Vec<Span> {
+        let legs = attempt.legs.iter().filter(|(leg, ..)| *leg != Leg::Server);
+        let mut spans: Vec<Span> = legs
+            .map(|&(leg, from, to)| match leg {
+                Leg::Pool => wait(owner, "for a connection", from, to),
+                Leg::Credential => wait(owner, "for a token", from, to),
+                leg => part(What::Leg, owner, leg.name(), from, to),
+            })
+            .collect();
+        spans.extend(attempt.job.iter().map(|job| self.job(job)));
+        spans.sort_by_key(|span| span.from);
+        spans
     }
 
     fn job(&self, job: &Job) -> Span {

@@ -93,6 +93,7 @@ fn lines(span: &Span, depth: usize, axis: &Axis, style: Style, out: &mut String)
         (What::Queue, _) => '░',
         (What::Work, Outcome::Wasted) => '╌',
         (What::Work, _) => '▓',
+        (What::Leg, _) => '─',
         (What::Wait, _) => '·',
     };
     let bar: String = repeat_n(mark, cells).collect();

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use seawall::{Action, BreakerState, CallKey, Reply, Time, Verdict};
 
-use crate::metrics::{AttemptLink, CallLink, JobEnd, JobRecord, Log, Said};
+use crate::metrics::{AttemptLink, CallLink, JobEnd, JobRecord, Leg, LegRecord, Log, Said};
 
 /// All calls of a log.
 #[derive(Debug)]
@@ -39,6 +39,7 @@ struct KeptAttempt {
     sent: Time,
     ended: Option<(Time, AttemptEnd)>,
     job: Option<u64>,
+    legs: Vec<(Leg, Time, Time)>,
 }
 
 /// One logical call.
@@ -75,6 +76,8 @@ pub struct Attempt {
     pub ended: Option<(Time, AttemptEnd)>,
     /// What it became at its service; `None` when it never got there, or is still there.
     pub job: Option<Job>,
+    /// The legs of its way that took time, from when to when, where it has any.
+    pub legs: Vec<(Leg, Time, Time)>,
 }
 
 /// Why a caller was done with an attempt.
@@ -121,9 +124,13 @@ impl<'l> Traces<'l> {
         let mut current: BTreeMap<CallKey, usize> = BTreeMap::new();
         let mut made = log.calls_made.iter();
         let mut sent = log.attempts_sent.iter().peekable();
+        let mut legs = log.legs.iter().peekable();
         for (i, exchange) in log.exchanges.iter().enumerate() {
             while let Some(link) = sent.next_if(|link| link.exchange <= i) {
                 traces.on_its_way(current.get(&link.call), link);
+            }
+            while let Some(leg) = legs.next_if(|leg| leg.exchange <= i) {
+                traces.went(current.get(&leg.call), leg);
             }
             let Some(key) = exchange.call else { continue };
             if let Said::Begin { deadline, .. } = exchange.said {
@@ -146,6 +153,9 @@ impl<'l> Traces<'l> {
         for link in sent {
             traces.on_its_way(current.get(&link.call), link);
         }
+        for leg in legs {
+            traces.went(current.get(&leg.call), leg);
+        }
         traces
     }
 
@@ -153,6 +163,8 @@ impl<'l> Traces<'l> {
         let number = self.calls.len();
         match call.link.within {
             Some(job) => self.within.entry(job).or_default().push(number),
+            // Who asks for a token does so for nobody in particular.
+            None if call.link.errand => {}
             None => self.tops.push(number),
         }
         self.calls.push(call);
@@ -163,6 +175,14 @@ impl<'l> Traces<'l> {
         let attempts = self.calls[call].attempts.iter_mut().rev();
         if let Some(attempt) = attempts.into_iter().find(|a| a.number == link.attempt) {
             attempt.job = Some(link.job);
+        }
+    }
+
+    fn went(&mut self, call: Option<&usize>, leg: &LegRecord) {
+        let Some(&call) = call else { return };
+        let mut attempts = self.calls[call].attempts.iter_mut().rev();
+        if let Some(attempt) = attempts.find(|a| a.number == leg.attempt) {
+            attempt.legs.push((leg.leg, leg.from, leg.to));
         }
     }
 
@@ -219,6 +239,7 @@ impl<'l> Traces<'l> {
             sent: attempt.sent,
             ended: attempt.ended,
             job: attempt.job.and_then(|job| self.job(job)),
+            legs: attempt.legs.clone(),
         };
         Call {
             site: call.link.site,
@@ -257,6 +278,7 @@ impl Kept {
                 sent: at,
                 ended: None,
                 job: None,
+                legs: Vec::new(),
             }),
             Said::Do(Action::Abandon(attempt)) => self.done(attempt, at, AttemptEnd::GivenUp),
             Said::Answer { attempt, reply } => self.done(attempt, at, AttemptEnd::Answered(reply)),

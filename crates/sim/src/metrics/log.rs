@@ -3,6 +3,7 @@
 //! It grows with every call, so it is off unless asked for ([`crate::World::with_log`]). Writing it changes
 //! nothing else: the trajectory of a run with a log is that of the run without.
 
+use super::passage::Leg;
 use seawall::{Action, BreakerState, CallKey, FailureKind, Operation, Reply, Stopped, Time};
 
 /// How a job ended, as its service sees it.
@@ -141,6 +142,8 @@ pub struct CallLink {
     pub within: Option<u64>,
     /// The breaker of its process when it began, if there is one.
     pub breaker: Option<BreakerState>,
+    /// Whether it asks for a token, and is nobody's call.
+    pub errand: bool,
 }
 
 /// What became of an attempt that went on its way.
@@ -154,6 +157,23 @@ pub struct AttemptLink {
     pub attempt: u32,
     /// The job it is to become.
     pub job: u64,
+}
+
+/// One leg of the way of an attempt that took time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LegRecord {
+    /// How many of [`Log::exchanges`] came before its end.
+    pub exchange: usize,
+    /// Whose attempt.
+    pub call: CallKey,
+    /// Its number, from 1.
+    pub attempt: u32,
+    /// Which.
+    pub leg: Leg,
+    /// When it began.
+    pub from: Time,
+    /// When it ended.
+    pub to: Time,
 }
 
 /// Everything that ended, in the order in which it did, and what was said on the way there.
@@ -171,4 +191,6 @@ pub struct Log {
     pub attempts_sent: Vec<AttemptLink>,
     /// Whether only `jobs` and `calls` are kept.
     pub ends_only: bool,
+    /// Legs of ways with phases or connections, in the order in which they ended.
+    pub legs: Vec<LegRecord>,
 }

@@ -20,7 +20,9 @@ pub use effect::{EffectCount, KeyCount};
 pub use ended::Ended;
 pub use ledger::{By, Entry, Known, Mark, Next, Response};
 pub(crate) use level::Level;
-pub use log::{AttemptLink, CallLink, CallRecord, Exchange, JobEnd, JobRecord, Log, Said};
+pub use log::{
+    AttemptLink, CallLink, CallRecord, Exchange, JobEnd, JobRecord, LegRecord, Log, Said,
+};
 pub(crate) use meter::{EdgeMeter, ServiceMeter};
 pub use outcome::{
     ClientCount, Counts, EdgeCount, EdgeGauge, EdgeLatency, KINDS, Outcome, PHASES, STOPS,

@@ -26,6 +26,8 @@ pub struct Restart {
     pub cold: Option<Cold>,
     /// What those get whose jobs die with it; `None`: no answer at all.
     pub answer: Option<Failure>,
+    /// Whether it comes back under another address, and nobody is at the old one.
+    pub new_address: bool,
 }
 
 impl Default for Restart {
@@ -34,6 +36,7 @@ impl Default for Restart {
             after: Span::secs(10),
             cold: None,
             answer: Some(seawall::FailureKind::Reset.into()),
+            new_address: false,
         }
     }
 }

@@ -19,6 +19,7 @@ pub mod passage;
 mod places;
 mod policy;
 pub(crate) mod problem;
+pub(crate) mod run;
 mod topology;
 pub(crate) mod tree;
 pub(crate) mod waiting;

@@ -66,6 +66,8 @@ pub struct PoolRule {
     pub server_idle_timeout: Option<Span>,
     /// Whether the caller notices that.
     pub notices_close: bool,
+    /// A process keeps the addresses of the service so long.
+    pub dns_ttl: Option<Span>,
     /// None is used again when it is so old.
     pub max_lifetime: Option<Span>,
     /// Connections that are there when a process begins.

@@ -68,8 +68,17 @@ impl World {
     #[inline(never)]
     pub(super) fn note_sent(&mut self, id: TaskId, job: TaskId, attempt: u32, site: u32) {
         let job = (job != Id::NONE).then_some(job);
-        if let Some(job) = job
-            && let Some(log) = &mut self.recorder.log
+        if let Some(job) = job {
+            self.log_departure(id, job, attempt);
+        }
+        if self.effects.is_some() {
+            self.send_intent(id, job, attempt, site);
+        }
+    }
+
+    /// Writes down that an attempt is on its way to its service, if anybody asked.
+    pub(super) fn log_departure(&mut self, id: TaskId, job: TaskId, attempt: u32) {
+        if let Some(log) = &mut self.recorder.log
             && !log.ends_only
         {
             log.attempts_sent.push(AttemptLink {
@@ -78,9 +87,6 @@ impl World {
                 attempt,
                 job: job.bits(),
             });
-        }
-        if self.effects.is_some() {
-            self.send_intent(id, job, attempt, site);
         }
     }
 

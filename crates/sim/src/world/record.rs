@@ -5,6 +5,7 @@ use seawall::{Action, Request, Time, Verdict, Wait};
 use super::call::{CALLING, Call};
 use super::edge::EdgeState;
 use super::job::NOWHERE;
+use super::task::What;
 use super::{TaskId, World};
 use crate::metrics::{CallLink, CallRecord, Exchange, JobEnd, JobRecord, Log, Said};
 
@@ -92,6 +93,7 @@ impl World {
                 site,
                 within,
                 breaker,
+                errand: matches!(self.tasks[root].what, What::Errand(_)),
             });
         }
         if self.effects.is_some() {

@@ -66,10 +66,10 @@ links:
   default: { delay: 1ms }
   fast: { delay: { constant: 100us }, lose_request: 1%, lose_response: 0.02 }
   gateway -> catalog: { delay: 500us }
-  gateway -> price:
+  catalog -> price:
     phases:
       dns: { takes: 1ms, fails: 1%, kind: connect_refused, timeout: 10ms }
-      connect: { exponential: 2ms }
+      connect: { takes: { exponential: 2ms } }
       tls: 3ms
       send: 1ms
       receive: 2ms
@@ -83,14 +83,15 @@ links:
       idle_timeout: 60s
       server_idle_timeout: 90s
       notices_close: false
+      dns_ttl: 30s
       max_lifetime: 10min
       warm: 3
       accept: 1ms
-  gateway -> reviews: { pool: { size: 5, ends_at: balancer }, credential: token }
+  catalog -> reviews: { pool: { size: 5, ends_at: balancer }, credential: token }
 credentials:
   token:
-    from: price
-    operation: default
+    from: catalog
+    operation: order
     policy: sdk
     link: fast
     lifetime: 1h
@@ -318,6 +319,10 @@ faults:
   - { at: 6s, refuse: s }
   - { at: 7s, load: { client: web, factor: 2 } }
   - { at: 8s, kill_switch: { policy: sdk } }
+  - { at: 9s, for: 1s, certificate: { service: s } }
+  - { at: 9s, revoke: { credential: token } }
+links: { default: { phases: { tls: 1ms } }, secure: { credential: token }, web -> s: { credential: token } }
+credentials: { token: { from: s, link: default, lifetime: 1h } }
 ";
 
 const EFFECTS: &str = "
@@ -359,7 +364,7 @@ services:
     contention: { usl: { alpha: 0.1, beta: 0.01, frozen: true } }
     rate_limit: { gcra: { rate: 40/s, burst: 3 }, per_client: true, fail: unavailable, retry_after: exact }
     memory: { limit: 512MB, base: 64MiB, per_job: 1MB, leak: 2kB }
-    restart: { after: 5s, cold: { factor: 3, for: 20s, jobs: 100 }, answer: nothing }
+    restart: { after: 5s, cold: { factor: 3, for: 20s, jobs: 100 }, answer: nothing, new_address: true }
     pauses: { every: { exponential: 10s }, length: 100ms }
     outlier:
       interval: 5s

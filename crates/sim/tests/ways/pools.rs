@@ -255,3 +255,36 @@ fn keys_that_make_no_sense_together_are_refused() {
         assert!(problems.contains(part), "{part}: {problems}");
     }
 }
+
+/// One replica that dies at 10 s and comes back at 15 s elsewhere; connecting takes a second, at most four.
+fn moved(pool: &str, policy: &str, arrivals: &str) -> Outcome {
+    let api = "work: 1s, restart: { after: 5s, new_address: true }";
+    let crash = "faults: [ { at: 10s, crash: api } ]";
+    let link = format!(
+        "phases: {{ dns: 500ms, connect: {{ takes: 1s, timeout: 4s }} }}, pool: {{ {pool} }}"
+    );
+    run(&world(&link, api, policy, crash), arrivals)
+}
+
+#[test]
+fn addresses_are_kept_for_a_while_and_nobody_is_at_the_old_one() {
+    // Each connection asks for the address: at 12 s nobody is there yet.
+    let outcome = moved("", "", "0\n12\n20\n40");
+    assert_eq!(calls(&outcome), [2.5, 4.5, 2.5, 1.0]);
+    // The address of 0 s is good until 30 s, whoever is there.
+    let outcome = moved("dns_ttl: 30s", "", "0\n20\n31\n40");
+    assert_eq!(calls(&outcome), [2.5, 4.0, 2.5, 1.0]);
+    let edge = &outcome.drained.edges[0];
+    assert_eq!(edge.failed[FailureKind::ConnectTimeout as usize], 1);
+    assert_eq!(outcome.drained.services[0].arrived, 3);
+}
+
+#[test]
+fn addresses_that_are_kept_are_not_asked_for() {
+    let pool = "dns_ttl: 30s, idle_timeout: 1s";
+    let link = format!("phases: {{ dns: 500ms, connect: 1s }}, pool: {{ {pool} }}");
+    let outcome = run(&world(&link, "work: 1s", "", ""), "0\n10\n20\n31");
+    assert_eq!(calls(&outcome), [2.5, 2.0, 2.0, 2.5]);
+    let legs = &outcome.drained.passages[0];
+    assert_eq!(legs.entered[Leg::Dns as usize], 2);
+}

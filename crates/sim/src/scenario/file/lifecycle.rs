@@ -33,6 +33,9 @@ record! {
         cold: Option<ColdFile>,
         /// What callers get whose jobs die with it.
         answer: DeathAnswer = "reset",
+        /// Whether it comes back under another address. Nobody is at the old one, so connecting there takes as long as one
+        /// lets it; callers with a `dns_ttl` go there for as long. Only links with a `pool` look.
+        new_address: bool = false,
     }
 }
 
@@ -175,6 +178,7 @@ impl ServiceFile {
             }
         });
         Restart {
+            new_address: file.new_address,
             after: file.after,
             cold,
             answer: match file.answer {

@@ -31,6 +31,9 @@ record! {
         /// Whether the caller notices that the service closed one, as soon as the news has reached it; otherwise it
         /// finds out by a request that is reset. Default: true.
         notices_close: Option<At<bool>>,
+        /// A process keeps the addresses of the service so long, above 0s, and goes to the old ones meanwhile. Without: it
+        /// resolves the name for each new connection.
+        dns_ttl: Option<At<Span>>,
         /// None is used again when it is so old, above 0s. Without: for ever.
         max_lifetime: Option<At<Span>>,
         /// Connections that are there when a process begins.
@@ -76,6 +79,7 @@ impl PoolFile {
             idle_timeout: self.idle_timeout.as_ref().map(|idle| idle.value),
             server_idle_timeout: self.server_idle_timeout.as_ref().map(|idle| idle.value),
             notices_close: self.notices_close.as_ref().is_none_or(|it| it.value),
+            dns_ttl: self.dns_ttl.as_ref().map(|ttl| ttl.value),
             max_lifetime: self.max_lifetime.as_ref().map(|age| age.value),
             warm: self.warm.value.0,
             accept: self.accept,
@@ -88,6 +92,7 @@ impl PoolFile {
             ("idle_timeout", &self.idle_timeout),
             ("server_idle_timeout", &self.server_idle_timeout),
             ("max_lifetime", &self.max_lifetime),
+            ("dns_ttl", &self.dns_ttl),
         ];
         for (key, written) in positive {
             if let Some(written) = written

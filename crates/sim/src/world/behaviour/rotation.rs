@@ -88,6 +88,16 @@ impl ServiceState {
         behaviour.is_none_or(|behaviour| behaviour.replicas[replica as usize].up)
     }
 
+    /// Whether nobody is where a replica was when its address was asked for; `None`: nobody keeps that, and it is
+    /// asked for now.
+    pub(in crate::world) fn is_elsewhere(&self, replica: u32, asked: Option<Time>) -> bool {
+        let Some(behaviour) = self.behaviour.as_ref().filter(|b| b.restart.new_address) else {
+            return false;
+        };
+        let it = &behaviour.replicas[replica as usize];
+        !it.up || asked.is_some_and(|asked| it.since > asked)
+    }
+
     /// Who gets requests has changed: so has the number of workers there are.
     pub(super) fn rotate(&mut self, now: Time) {
         let Some(behaviour) = &mut self.behaviour else {

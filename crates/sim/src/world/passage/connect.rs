@@ -28,8 +28,8 @@ impl World {
             true => self.choose_replica(trip.job),
             false => 0,
         };
+        self.comes_to(id, Leg::Pool);
         let state = self.passages.as_deref_mut().expect(IN_USE);
-        state.comes_to(id, Leg::Pool, now);
         state.pools.count(pool).wanted += 1;
         let taken = state.pools.take(pool, replica, now);
         let trip = state.trips.get_mut(id)?;

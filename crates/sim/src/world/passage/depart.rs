@@ -14,9 +14,8 @@ impl World {
     /// A trip's request is written.
     pub(super) fn depart(&mut self, id: TripId) -> Option<Event> {
         let now = self.now;
-        let state = self.passages.as_deref_mut()?;
-        state.comes_to(id, Leg::Server, now);
-        let trip = *state.trips.get(id)?;
+        self.comes_to(id, Leg::Server);
+        let trip = *self.passages.as_deref()?.trips.get(id)?;
         if trip.lost {
             // Nobody will ever answer.
             self.forget_job(trip.job);
@@ -24,12 +23,14 @@ impl World {
         }
         let closes = self.closes_when_idle(&trip);
         let Some(closes) = closes else {
+            self.log_departure(trip.caller, trip.job, trip.attempt);
             let event = Event::Deliver(trip.job);
             return self.by_link(trip.site, event);
         };
         let there = self.link_time(trip.site);
         let arrives = now.after(there);
         if arrives < closes {
+            self.log_departure(trip.caller, trip.job, trip.attempt);
             self.queue
                 .push(arrives, Rank::Normal, Event::Deliver(trip.job));
             return None;

@@ -14,12 +14,12 @@ impl World {
     /// still has one.
     fn end_trip(&mut self, id: TripId, why: Closed, failed: bool) -> Option<Trip> {
         let now = self.now;
+        self.leaves_leg(id);
         let state = self.passages.as_deref_mut().expect(IN_USE);
         let trip = *state.trips.get(id)?;
         state.waits_no_more(id, now);
         state.drop_connection(id, why, now);
         let count = &mut state.count[trip.subject as usize];
-        count.leg_ns[trip.leg as usize] += u128::from(now.since(trip.since).0);
         count.ended += 1;
         count.total_ns += u128::from(now.since(trip.began).0);
         count.failed[trip.leg as usize] += u64::from(failed);

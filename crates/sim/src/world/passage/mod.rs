@@ -38,6 +38,7 @@ pub(crate) struct Trip {
     /// The task whose call sent it, and the job it is.
     caller: TaskId,
     job: TaskId,
+    attempt: u32,
     site: u32,
     /// Index into `PassageState::count`.
     subject: u32,
@@ -236,8 +237,8 @@ impl World {
         let call = self.tasks[id].call.as_mut().expect(CALLING);
         call.job = job;
         let process = call.engine - site.first_engine;
-        if self.looked_at {
-            self.note_sent(id, job, attempt, index);
+        if self.effects.is_some() {
+            self.send_intent(id, Some(job), attempt, index);
         }
         let state = self.passages.as_deref_mut().expect(IN_USE);
         let passage = state.sites[index as usize].expect(IN_USE).passage;
@@ -245,6 +246,7 @@ impl World {
         let trip = state.begin(Trip {
             caller: id,
             job,
+            attempt,
             site: index,
             subject: passage.subject,
             pool,

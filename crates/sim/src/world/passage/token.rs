@@ -47,7 +47,6 @@ impl World {
         }
         let (process, tenant) = self.holder(&trip)?;
         let held = self.find_token(id, trip.site, process, tenant);
-        let now = self.now;
         let state = self.passages.as_deref_mut().expect(IN_USE);
         match held {
             Held::NotNeeded => Some(Leg::Pool),
@@ -56,7 +55,7 @@ impl World {
                 Some(Leg::Pool)
             }
             Held::Waits => {
-                state.comes_to(id, Leg::Credential, now);
+                self.comes_to(id, Leg::Credential);
                 None
             }
         }
@@ -111,8 +110,8 @@ impl World {
             Some(place) => self.hedged.is_another_job(place, trip.job, new),
         }
         self.tasks[new].job_mut().expect(A_JOB).replica = host;
-        if self.looked_at {
-            self.note_sent(trip.caller, new, job.attempt, trip.site);
+        if self.effects.is_some() {
+            self.send_intent(trip.caller, Some(new), job.attempt, trip.site);
         }
         let state = self.passages.as_deref_mut().expect(IN_USE);
         state.is_job_of(new, id);

@@ -159,6 +159,7 @@ impl Pools {
         let pools = self.pools_of(Some(process), |place| place.caller == own);
         self.retire_all(now, |pool, _| pools.contains(&pool));
         for pool in pools {
+            self.pools[pool as usize].resolved = None;
             self.warm_up(pool, now);
         }
     }

@@ -60,6 +60,8 @@ struct Pool {
     waiting: VecDeque<TripId>,
     /// Whether somebody looks at idle connections in time.
     watched: bool,
+    /// When it last asked for the addresses of the service.
+    resolved: Option<Time>,
 }
 
 /// What all processes of a caller have together.
@@ -162,6 +164,18 @@ impl Pools {
     /// What holds for a pool.
     pub(super) fn rule(&self, pool: u32) -> &PoolRule {
         &self.shared[self.of[pool as usize] as usize].rule
+    }
+
+    /// When a process asked for the addresses that it uses now; `None`: it has to ask, or keeps none.
+    pub(super) fn addresses(&self, pool: u32, now: Time) -> Option<Time> {
+        let ttl = self.rule(pool).dns_ttl?;
+        let asked = self.pools[pool as usize].resolved?;
+        (asked.after(ttl) > now).then_some(asked)
+    }
+
+    /// A process has the addresses from now on.
+    pub(super) fn resolved(&mut self, pool: u32, now: Time) {
+        self.pools[pool as usize].resolved = Some(now);
     }
 
     pub(super) fn get(&mut self, conn: ConnId) -> Option<&mut Conn> {
