@@ -138,3 +138,27 @@ services: { api: { probes: { liveness: { period: 1s, timeout: 2s, operation: hel
     );
     assert!(problems.contains("did you mean `health`"), "{problems}");
 }
+
+#[test]
+fn what_probes_do_to_the_world_is_theirs_and_done_once_each() {
+    let outcome = run(
+        "
+version: 1
+run: { duration: 100s, window: 10s, drain: 100s }
+clients: { a: { arrivals: { at: [ 5s ] }, calls: [ api ] } }
+services:
+  api:
+    concurrency: 1
+    queue: 0
+    probes: { liveness: { period: 10s, timeout: 1s, failure_threshold: 100, spread: false } }
+    program: [ { effect: touch }, { call: db }, { work: 6s } ]
+  db: { program: [ { effect: read } ] }
+",
+        &[],
+    );
+    // Asked at 10s, 20s, …, 90s: the first finds the one worker with the call's job, the others do what the call did.
+    assert_eq!(outcome.drained.services[0].probes, 9);
+    for effect in &outcome.drained.effects {
+        assert_eq!((effect.committed, effect.duplicates), (1 + 8, 0));
+    }
+}
