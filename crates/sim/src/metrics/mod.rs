@@ -1,6 +1,7 @@
 //! Measuring: what is counted, and in which window.
 
 mod answer;
+mod coalesce;
 mod counted;
 mod credential;
 mod effect;
@@ -14,6 +15,7 @@ mod recorder;
 mod tally;
 
 pub use answer::{AnswerCount, Source};
+pub use coalesce::CoalesceCount;
 pub use credential::CredentialCount;
 pub use effect::{EffectCount, KeyCount};
 pub use ledger::{By, Entry, Known, Mark, Next, Response};

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use seawall::{Failure, FailureKind, Operation, Time};
 
+use super::coalesce::Coalescing;
 use super::credential::Credentials;
 use super::effects::Effects;
 use super::fallbacks::Fallbacks;
@@ -57,6 +58,8 @@ pub struct Scenario {
     pub passages: Option<Arc<Passages>>,
     /// Credentials, where there are any.
     pub credentials: Option<Arc<Credentials>>,
+    /// Calls that may share one, where there are any.
+    pub coalescing: Option<Arc<Coalescing>>,
 }
 
 impl Scenario {
