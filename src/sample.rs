@@ -107,6 +107,7 @@ pub(crate) fn scenario() -> Scenario {
         fallbacks: None,
         passages: None,
         credentials: None,
+        coalescing: None,
     }
 }
 

@@ -34,6 +34,25 @@ fn work_for_a_caller_that_has_left_is_shown_as_such() {
     assert!(shown.contains('╌'), "{shown}");
 }
 
+#[test]
+fn phases_of_an_attempt_and_what_it_waits_for_are_shown() {
+    let shown = Folder::new()
+        .run("trace keepalive-mismatch --call 1")
+        .ended(0)
+        .stdout;
+    for phase in ["connect", "tls"] {
+        let named = |line: &str| line.trim_start().starts_with(phase);
+        assert!(shown.lines().any(named), "{phase}: {shown}");
+    }
+    let shown = Folder::new()
+        .run("trace token-single-flight --call 1")
+        .ended(0)
+        .stdout;
+    assert!(shown.contains("wait · for a token"), "{shown}");
+    // Asking for the token is nobody's call.
+    assert!(shown.contains("web → api"), "{shown}");
+}
+
 /// Name, number or time: there is nothing else to tell, so nothing secret either.
 const KEYS: [&str; 16] = [
     "error.type",

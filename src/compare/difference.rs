@@ -185,7 +185,8 @@ fn name(world: &Ran, subject: &Subject) -> String {
         | Scope::Answers
         | Scope::Phases
         | Scope::Pool
-        | Scope::Credential => subject.name.clone(),
+        | Scope::Credential
+        | Scope::Coalesce => subject.name.clone(),
     }
 }
 

@@ -34,7 +34,8 @@ pub fn key(difference: &Difference) -> bool {
         | Scope::Answers
         | Scope::Phases
         | Scope::Pool
-        | Scope::Credential => &[],
+        | Scope::Credential
+        | Scope::Coalesce => &[],
     };
     names.contains(&difference.figure.name) && difference.verdict != Verdict::NoData
 }

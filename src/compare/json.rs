@@ -101,6 +101,7 @@ fn by_scope(differences: &[Difference]) -> Value {
         ("phases", Scope::Phases),
         ("pools", Scope::Pool),
         ("credentials", Scope::Credential),
+        ("coalesce", Scope::Coalesce),
     ] {
         if of(scope).next().is_some() {
             all[key] = by_name(scope);

@@ -81,6 +81,7 @@ impl Sense {
             | "credential_replays" => Sense::Low,
             _ if name.ends_with("_ms") => Sense::Low,
             // What attempts come by on their way, and what they do with connections.
+            "coalesce_wanted" | "coalesce_made" | "coalesced" | "coalesced_share" => Sense::Neutral,
             "ways_begun" | "handshakes" | "refreshes" | "refreshes_ahead" | "refreshes_ok" => {
                 Sense::Neutral
             }

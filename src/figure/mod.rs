@@ -6,6 +6,7 @@
 
 pub mod answer;
 pub mod calls;
+pub mod coalesce;
 pub mod column;
 pub mod credential;
 pub mod effect;
@@ -16,7 +17,8 @@ pub mod service;
 use std::sync::LazyLock;
 
 use sim::metrics::{
-    AnswerCount, CredentialCount, EffectCount, KeyCount, Outcome, PassageCount, PoolCount, Window,
+    AnswerCount, CoalesceCount, CredentialCount, EffectCount, KeyCount, Outcome, PassageCount,
+    PoolCount, Window,
 };
 use sim::scenario::effects::Effect;
 use sim::scenario::model::{Caller, Scenario};
@@ -51,6 +53,8 @@ pub enum Scope {
     Pool,
     /// The tokens of one caller; only where there are any.
     Credential,
+    /// Calls of one step that may share one; only where there are any.
+    Coalesce,
 }
 
 /// One thing that is reported on.
@@ -90,6 +94,7 @@ struct Tables {
     legs: Vec<Column<PassageCount>>,
     pools: Vec<Column<PoolCount>>,
     credentials: Vec<Column<CredentialCount>>,
+    shared: Vec<Column<CoalesceCount>>,
 }
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
@@ -107,11 +112,12 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
     legs: passage::legs(),
     pools: passage::pools(),
     credentials: credential::credentials(),
+    shared: coalesce::shared(),
 });
 
 impl Scope {
     /// All scopes, in the order of reports.
-    pub const ALL: [Scope; 10] = [
+    pub const ALL: [Scope; 11] = [
         Scope::Run,
         Scope::Client,
         Scope::Edge,
@@ -122,6 +128,7 @@ impl Scope {
         Scope::Phases,
         Scope::Pool,
         Scope::Credential,
+        Scope::Coalesce,
     ];
 
     /// The word used in files.
@@ -138,6 +145,7 @@ impl Scope {
             Scope::Phases => "phases",
             Scope::Pool => "pool",
             Scope::Credential => "credential",
+            Scope::Coalesce => "coalesce",
         }
     }
 
@@ -155,6 +163,7 @@ impl Scope {
             Scope::Phases => declared(&TABLES.legs),
             Scope::Pool => declared(&TABLES.pools),
             Scope::Credential => declared(&TABLES.credentials),
+            Scope::Coalesce => declared(&TABLES.shared),
         }
     }
 
@@ -172,6 +181,7 @@ impl Scope {
             Scope::Phases => declared(&TABLES.legs),
             Scope::Pool => declared(&TABLES.pools),
             Scope::Credential => declared(&TABLES.credentials),
+            Scope::Coalesce => declared(&TABLES.shared),
         }
     }
 }
@@ -220,6 +230,8 @@ pub fn subjects(scenario: &Scenario) -> Vec<Subject> {
         .iter()
         .flat_map(|c| 0..c.refreshes.len());
     let keepers = keepers.map(|index| scenario.keeper_name(index));
+    let shared = scenario.coalescing.iter().flat_map(|c| 0..c.wanted.len());
+    let shared = shared.map(|index| scenario.shared_name(index));
     std::iter::once((0, "all".to_string()))
         .map(subject(Scope::Run))
         .chain(clients.map(subject(Scope::Client)))
@@ -231,6 +243,7 @@ pub fn subjects(scenario: &Scenario) -> Vec<Subject> {
         .chain(legs.enumerate().map(subject(Scope::Phases)))
         .chain(pools.enumerate().map(subject(Scope::Pool)))
         .chain(keepers.enumerate().map(subject(Scope::Credential)))
+        .chain(shared.enumerate().map(subject(Scope::Coalesce)))
         .collect()
 }
 
@@ -275,6 +288,7 @@ pub fn whole(scenario: &Scenario, outcome: &Outcome, subject: &Subject) -> Vec<O
         Scope::Phases => read(&TABLES.legs, &outcome.drained.passages[index]),
         Scope::Pool => read(&TABLES.pools, &outcome.drained.pools[index]),
         Scope::Credential => read(&TABLES.credentials, &outcome.drained.credentials[index]),
+        Scope::Coalesce => read(&TABLES.shared, &outcome.drained.shared[index]),
     }
 }
 
@@ -308,6 +322,7 @@ pub fn in_window(scenario: &Scenario, window: &Window, subject: &Subject) -> Vec
         Scope::Phases => read(&TABLES.legs, &window.counts.passages[index]),
         Scope::Pool => read(&TABLES.pools, &window.counts.pools[index]),
         Scope::Credential => read(&TABLES.credentials, &window.counts.credentials[index]),
+        Scope::Coalesce => read(&TABLES.shared, &window.counts.shared[index]),
     }
 }
 

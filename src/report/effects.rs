@@ -71,6 +71,12 @@ const CREDENTIAL: [(&str, &str, bool); 7] = [
     ("sent again", "credential_replays", true),
 ];
 
+const COALESCE: [(&str, &str, bool); 3] = [
+    ("wanted", "coalesce_wanted", false),
+    ("made", "coalesce_made", false),
+    ("shared", "coalesced", false),
+];
+
 const KEYS: [(&str, &str, bool); 6] = [
     ("new", "keys_new", false),
     ("replayed", "keys_replayed", false),
@@ -109,6 +115,7 @@ pub(super) fn tables(report: &Report<'_>) -> Vec<Table> {
         ("phases", Scope::Phases, &PHASES[..]),
         ("connections", Scope::Pool, &POOL[..]),
         ("credentials", Scope::Credential, &CREDENTIAL[..]),
+        ("shared calls", Scope::Coalesce, &COALESCE[..]),
     ]
     .into_iter()
     .filter_map(|(title, scope, columns)| {

@@ -121,6 +121,7 @@ fn figures(report: &Report<'_>) -> Value {
         ("phases", Scope::Phases),
         ("pools", Scope::Pool),
         ("credentials", Scope::Credential),
+        ("coalesce", Scope::Coalesce),
     ] {
         let rows = by_name(scope);
         if !rows.is_empty() {

@@ -49,12 +49,22 @@ pub fn timeline(name: &str, seed: u64, found: &Found, span: &Span, style: Style)
     let head = format!("{}0{}{end}", " ".repeat(LEFT + LENGTH + 2), " ".repeat(gap));
     out += &format!("{}\n", style.dim(&head));
     lines(span, 0, &axis, style, &mut out);
-    out += &format!("\n{}\n", style.dim(LEGEND));
+    let phases = if has_phases(span) {
+        "   ─ phases of an attempt"
+    } else {
+        ""
+    };
+    out += &format!("\n{}\n", style.dim(&format!("{LEGEND}{phases}")));
     out
 }
 
 const LEGEND: &str =
     "━ calls and attempts   ═ at the service   ░ queue   ▓ work   · wait   ╌ for nobody";
+
+/// Whether an attempt below has any that took time.
+fn has_phases(span: &Span) -> bool {
+    span.what == What::Leg || span.children.iter().any(has_phases)
+}
 
 /// The time that the picture spans.
 struct Axis {

@@ -48,6 +48,8 @@ pub enum Purpose {
     Phase,
     /// How long tokens are good for.
     Lifetime,
+    /// What a call asks for.
+    Wish,
 }
 
 impl Purpose {
@@ -72,6 +74,7 @@ impl Purpose {
             Purpose::Luck => "luck",
             Purpose::Phase => "phase",
             Purpose::Lifetime => "lifetime",
+            Purpose::Wish => "wish",
         }
     }
 }

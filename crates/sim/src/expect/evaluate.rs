@@ -191,6 +191,9 @@ impl<'a> Measured<'a> {
 
     fn of_calls(&self) -> Option<f64> {
         let edges = self.edges();
+        if self.measure.metric == Metric::Coalesced {
+            return ways::coalesced(self.scenario, &self.counts, &edges);
+        }
         if self.measure.metric.of_ways() {
             let Measure { metric, kind, .. } = *self.measure;
             return ways::measured(metric, kind, self.scenario, &self.counts, &edges);

@@ -230,6 +230,8 @@ metrics! {
     PoolTimeouts "pool_timeouts" Count Calls;
     /// Requests that met a connection which the service had closed.
     ConnectionResets "connection_resets" Count Calls;
+    /// Calls that shared one which was under way already: `coalesced(pages -> db)`.
+    Coalesced "coalesced" Count Calls;
     /// Requests for tokens begun by the caller.
     Refreshes "refreshes" Count Calls;
     /// Requests for tokens that failed.

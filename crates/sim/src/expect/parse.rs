@@ -83,6 +83,9 @@ fn measure_of(
     if metric.of_pools() && !names.pools {
         return Err("no link has a `pool`".into());
     }
+    if metric == Metric::Coalesced && !names.shares {
+        return Err("no call says `coalesce`".into());
+    }
     if metric.of_credentials() && names.credentials.is_empty() {
         return Err("there are no `credentials`".into());
     }

@@ -1,4 +1,4 @@
-//! Promises about the ways of attempts, about connections and tokens.
+//! Promises about the ways of attempts, about connections and tokens, and about calls that share one.
 
 use super::{Kind, Metric};
 use crate::metrics::{Counts, CredentialCount, Leg, PassageCount, PoolCount};
@@ -118,4 +118,13 @@ fn of_credentials(
         Metric::CredentialWaits => sum.waited,
         _ => sum.rejected,
     } as f64)
+}
+
+/// Calls over `edges` that shared another.
+pub(super) fn coalesced(scenario: &Scenario, counts: &Counts, edges: &[usize]) -> Option<f64> {
+    let used = scenario.coalescing.as_deref()?;
+    let own = |site: u32| edges.contains(&(scenario.sites[site as usize].edge as usize));
+    let shared = used.wanted.iter().zip(&counts.shared);
+    let shared = shared.filter(|(wanted, _)| own(wanted.site));
+    Some(shared.map(|(_, count)| count.shared).sum::<u64>() as f64)
 }

@@ -1,6 +1,7 @@
 //! Measuring: what is counted, and in which window.
 
 mod answer;
+mod coalesce;
 mod counted;
 mod credential;
 mod effect;
@@ -15,6 +16,7 @@ mod recorder;
 mod tally;
 
 pub use answer::{AnswerCount, Source};
+pub use coalesce::CoalesceCount;
 pub use credential::CredentialCount;
 pub use effect::{EffectCount, KeyCount};
 pub use ended::Ended;

@@ -4,6 +4,7 @@ use hdrhistogram::Histogram;
 use seawall::{FailureKind, Phase, Stopped, Time};
 
 use super::answer::AnswerCount;
+use super::coalesce::CoalesceCount;
 use super::counted::{Counted, counters};
 use super::credential::CredentialCount;
 use super::effect::{EffectCount, KeyCount};
@@ -181,6 +182,8 @@ pub struct Counts {
     pub pools: Vec<PoolCount>,
     /// By index in [`Credentials::refreshes`](crate::scenario::credential::Credentials::refreshes).
     pub credentials: Vec<CredentialCount>,
+    /// By index in [`Coalescing::wanted`](crate::scenario::coalesce::Coalescing::wanted).
+    pub shared: Vec<CoalesceCount>,
 }
 
 impl Counts {
@@ -218,6 +221,10 @@ impl Counts {
                     .as_ref()
                     .map_or(0, |c| c.refreshes.len())
             ],
+            shared: vec![
+                CoalesceCount::default();
+                scenario.coalescing.as_ref().map_or(0, |c| c.wanted.len())
+            ],
         }
     }
 
@@ -241,6 +248,7 @@ impl Counts {
             &other.credentials,
             CredentialCount::add,
         );
+        each(&mut self.shared, &other.shared, CoalesceCount::add);
     }
 
     /// What was counted since `earlier`.
@@ -266,6 +274,7 @@ impl Counts {
                 &earlier.credentials,
                 CredentialCount::since,
             ),
+            shared: each(&self.shared, &earlier.shared, CoalesceCount::since),
         }
     }
 }

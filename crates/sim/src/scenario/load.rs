@@ -171,6 +171,7 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
     let faults = faults(file, duration, &clients, &services, &links, context);
     context.names = std::mem::take(&mut context.names).with(Some(compiler.effects()));
     context.names.fallbacks = compiler.fallbacks().is_used();
+    context.names.shares = compiler.shares();
     context.names.ways = links.iter().any(|link| link.passage.is_some());
     context.names.pools = links.iter().any(Link::keeps_connections);
     trouble::prepare(&mut services, &faults);
@@ -196,6 +197,7 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
         }
     }
     let (effects, mut fallbacks) = (compiled.effects, compiled.fallbacks);
+    let coalescing = compiled.coalescing;
     fallbacks.complete(&compiled.sites);
     credentials.complete(&compiled.sites);
     let passages = context.problems.is_empty().then(|| {
@@ -218,6 +220,7 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
         effects: effects.is_used().then(|| Arc::new(effects)),
         fallbacks: fallbacks.is_used().then(|| Arc::new(fallbacks)),
         passages: passages.flatten().map(Arc::new),
+        coalescing: (!coalescing.wanted.is_empty()).then(|| Arc::new(coalescing)),
         credentials: (!credentials.all.is_empty()).then(|| Arc::new(credentials)),
     })
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod behaviour;
 mod circle;
+pub mod coalesce;
 pub(crate) mod context;
 pub mod credential;
 pub mod effects;

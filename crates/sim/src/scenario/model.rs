@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use seawall::{FailureKind, Operation};
 
+use super::coalesce::Coalescing;
 use super::credential::Credentials;
 use super::effects::Effects;
 use super::fallbacks::Fallbacks;
@@ -58,6 +59,8 @@ pub struct Scenario {
     pub passages: Option<Arc<Passages>>,
     /// Credentials, where there are any.
     pub credentials: Option<Arc<Credentials>>,
+    /// Calls that may share one, where there are any.
+    pub coalescing: Option<Arc<Coalescing>>,
 }
 
 impl Scenario {

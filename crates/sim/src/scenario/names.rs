@@ -29,6 +29,8 @@ pub(crate) struct Names {
     /// Whether any link has phases or connections, and whether any keeps these.
     pub(crate) ways: bool,
     pub(crate) pools: bool,
+    /// Whether any calls may share one, known once programs have been compiled.
+    pub(crate) shares: bool,
 }
 
 /// A service and what it offers.
@@ -56,6 +58,7 @@ impl Names {
                 .collect(),
             fallbacks: scenario.fallbacks.is_some(),
             ways: scenario.links.iter().any(|link| link.passage.is_some()),
+            shares: scenario.coalescing.is_some(),
             pools: scenario.links.iter().any(Link::keeps_connections),
             ..Names::default()
         }

@@ -1,5 +1,6 @@
 //! `call`: calls a service under a policy and waits for the answer.
 
+use super::coalesce::CoalesceFile;
 use super::fallback::FallbackFile;
 use super::{Compiler, Instr};
 use crate::scenario::context::Context;
@@ -30,6 +31,8 @@ record! {
         priority: Option<At<Whole<0>>>,
         /// What there is when the call fails. Default: the program fails with it, unless it is `optional`.
         fallback: Option<At<FallbackFile>>,
+        /// Calls that ask for the same thing share one that is under way. Default: none does. Only in services.
+        coalesce: Option<At<CoalesceFile>>,
     }
 }
 
@@ -127,6 +130,7 @@ impl Call {
             sends,
             self.to.at,
         );
+        self.coalesce(site, caller, compiler, context);
         compiler.push(Instr::Call(site));
         Some((site, edge))
     }

@@ -6,6 +6,7 @@ use seawall::Span;
 
 use super::{Code, Instr, Pc, Step};
 use crate::law::Law;
+use crate::scenario::coalesce::Coalescing;
 use crate::scenario::context::Context;
 use crate::scenario::effects::{Effect, Effects, Sends, Store};
 use crate::scenario::fallbacks::{Fallbacks, Rule};
@@ -34,6 +35,7 @@ pub(crate) struct Compiled {
     pub(crate) places: Vec<Position>,
     pub(crate) effects: Effects,
     pub(crate) fallbacks: Fallbacks,
+    pub(crate) coalescing: Coalescing,
     /// Where each store of keys is written.
     pub(crate) stores: Vec<Position>,
 }
@@ -160,6 +162,16 @@ impl Compiler {
         sites
             .map(|site| (edges[site.edge as usize].caller, site.link))
             .collect()
+    }
+
+    /// Whether any calls may share one.
+    pub(crate) fn shares(&self) -> bool {
+        !self.compiled.coalescing.wanted.is_empty()
+    }
+
+    /// What is known of calls that may share one so far.
+    pub(super) fn coalescing(&mut self) -> &mut Coalescing {
+        &mut self.compiled.coalescing
     }
 
     /// What is known of fallbacks so far.

@@ -7,6 +7,7 @@
 mod block;
 mod call;
 mod choose;
+mod coalesce;
 mod code;
 mod compile;
 mod effect;

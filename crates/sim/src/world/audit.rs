@@ -122,6 +122,10 @@ impl World {
             let calls = |id| self.tasks.get(id).is_some_and(|task| task.call.is_some());
             broken.extend(passages.broken_laws(calls));
         }
+        if let Some(coalescing) = &self.coalescing {
+            let calls = |id| self.tasks.get(id).is_some_and(|task| task.call.is_some());
+            broken.extend(coalescing.broken_laws(calls));
+        }
         if let Some(credentials) = &self.credentials {
             broken.extend(credentials.broken_laws(|keeper| self.errands(keeper)));
         }

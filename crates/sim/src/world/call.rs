@@ -130,10 +130,10 @@ impl World {
             What::Errand(errand) => (errand.process, None, None, errand.tenant),
             What::Block { .. } => unreachable!("a block is no root"),
         };
-        if self.fallbacks.is_some()
-            && let Some(refused) = self.admit_call(id, root, index)
+        if self.asked_first
+            && let Some(instead) = self.ask_first(id, root, index)
         {
-            return Some(refused);
+            return instead;
         }
         self.calls_in_flight += 1;
         if self.calls_in_flight > self.calls_in_flight_max {
@@ -176,6 +176,23 @@ impl World {
         call.heed(&action, policy, edge, self.now, queue, soon);
         let from = call.sender();
         self.act(id, from, job, &action)
+    }
+
+    /// Whether a call begins at all. `Some`: it does not, and this follows.
+    #[cold]
+    #[inline(never)]
+    fn ask_first(&mut self, id: TaskId, root: TaskId, site: u32) -> Option<Option<Event>> {
+        if self.fallbacks.is_some()
+            && let Some(refused) = self.admit_call(id, root, site)
+        {
+            return Some(Some(refused));
+        }
+        if !self.joins_another(id, root, site) {
+            return None;
+        }
+        // The task waits, and its job with it.
+        self.lend_worker(root);
+        Some(None)
     }
 
     /// Does what the engine of a task's call asks for next.
@@ -275,6 +292,9 @@ impl World {
         };
         if self.effects.is_some() {
             self.conclude(id, verdict);
+        }
+        if self.coalescing.is_some() {
+            self.lands(id, index, verdict);
         }
         instead
     }

@@ -45,6 +45,10 @@ impl World {
             passages,
             pools,
             credentials: credentials.unwrap_or_default(),
+            shared: self
+                .coalescing
+                .as_ref()
+                .map_or(Vec::new(), |state| state.count.clone()),
         }
     }
 

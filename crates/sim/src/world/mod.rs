@@ -16,6 +16,7 @@ mod balance;
 mod behaviour;
 mod call;
 mod client;
+mod coalesce;
 mod credential;
 mod departure;
 mod edge;
@@ -52,6 +53,7 @@ use crate::step::Instr;
 
 pub(crate) use behaviour::Tick;
 use client::ClientState;
+use coalesce::CoalesceState;
 use credential::CredentialState;
 use edge::EdgeState;
 use effects::EffectsState;
@@ -113,6 +115,10 @@ pub struct World {
     passages: Option<Box<PassageState>>,
     /// Tokens that attempts need, where they do.
     credentials: Option<Box<CredentialState>>,
+    /// Calls that may share one, where there are any.
+    coalescing: Option<Box<CoalesceState>>,
+    /// Whether somebody is asked before a call begins: fallbacks have permits, and calls may share one.
+    asked_first: bool,
     /// How many more follow-ups of the event being handled are part of it. What a handler does at once that might
     /// have been a follow-up counts as one, so that the limit does not depend on it.
     follow_ups_left: u32,
@@ -172,6 +178,7 @@ impl World {
         let effects = EffectsState::new(&scenario, engines.len());
         let fallbacks = FallbackState::new(&scenario, engines.len());
         let passages = PassageState::new(&scenario, seed, &mut queue);
+        let coalescing = CoalesceState::new(&scenario, seed);
         let mut world = World {
             seed,
             now: Time::ZERO,
@@ -196,11 +203,13 @@ impl World {
             recorder: Recorder::new(Counts::zero(&scenario)),
             follow_ups_left: 0,
             looked_at: effects.is_some(),
-            concluded: effects.is_some() || fallbacks.is_some(),
+            concluded: effects.is_some() || fallbacks.is_some() || coalescing.is_some(),
             effects,
-            fallbacks,
             passages,
             credentials: CredentialState::new(&scenario, seed),
+            asked_first: fallbacks.is_some() || coalescing.is_some(),
+            fallbacks,
+            coalescing,
             active: vec![false; scenario.faults.len()],
             iterations_open: 0,
             open: true,
@@ -404,7 +413,7 @@ impl World {
             Event::Arrive { client, epoch } => self.on_arrive(client, epoch),
             Event::Iterate { client, instance } => self.on_iterate(client, instance),
             Event::Worked(task) => self.on_worked(task),
-            Event::Fail(kind, task) => self.fail_program(task, kind),
+            Event::Fail(kind, task) => self.on_fail(task, kind),
             Event::Timer(task) => self.on_timer(task),
             Event::Deliver(job) => self.on_deliver(job),
             Event::Answer(job) => self.on_answer(job),

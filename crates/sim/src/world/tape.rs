@@ -38,6 +38,8 @@ pub(super) enum Owner {
     Edge(u32),
     /// A caller that keeps tokens.
     Keeper(u32),
+    /// A step whose calls may share one.
+    Shared(u32),
 }
 
 impl Owner {
@@ -50,6 +52,7 @@ impl Owner {
                 format!("{}#{replica}", scenario.services[i as usize].name)
             }
             Owner::Edge(i) => scenario.edge_stream_name(i as usize),
+            Owner::Shared(i) => scenario.shared_name(i as usize),
             Owner::Keeper(i) => scenario.keeper_name(i as usize),
         }
     }
@@ -162,10 +165,13 @@ impl World {
         let ways = self.passages.iter().flat_map(|state| state.streams());
         let ways = ways.map(|(i, purpose, stream)| (Owner::Edge(i), purpose, stream));
         let keepers = self.credentials.iter().flat_map(|state| state.streams());
+        let shared = self.coalescing.iter().flat_map(|state| state.streams());
+        let shared = shared.map(|(i, purpose, stream)| (Owner::Shared(i), purpose, stream));
         let keepers = keepers.map(|(i, purpose, stream)| (Owner::Keeper(i), purpose, stream));
         (clients.chain(services).chain(edges))
             .chain(ways)
             .chain(keepers)
+            .chain(shared)
     }
 
     /// The instant of what comes next; [`Time::MAX`] when nothing does.

@@ -115,6 +115,11 @@ impl Task {
         self.pc = entry.0;
     }
 
+    /// The step that it waits for is done again.
+    pub(super) fn step_back(&mut self) {
+        self.pc -= 1;
+    }
+
     /// The next step is left out.
     pub(super) fn step_over(&mut self) {
         self.pc += 1;
@@ -244,6 +249,14 @@ impl World {
                 self.tasks[id].pc = body;
                 Some(id)
             }
+        }
+    }
+
+    /// A call failed that a task waited for, which may be over itself.
+    pub(super) fn on_fail(&mut self, id: TaskId, kind: FailureKind) -> Option<Event> {
+        match self.tasks.contains(id) {
+            true => self.fail_program(id, kind),
+            false => None,
         }
     }
 

@@ -101,6 +101,7 @@ fn one_service(arrivals: Arrivals, work: Law, spec: Spec) -> Scenario {
         fallbacks: None,
         passages: None,
         credentials: None,
+        coalescing: None,
     }
 }
 

@@ -54,7 +54,7 @@ services:
         retry_only: [ 5xx ]
         program:
           - work: { lognormal: { p50: 2ms, p99: 15ms } }
-          - parallel: [ { call: { to: price } }, [ { work: 1ms }, { call: { to: reviews, optional: true } } ] ]
+          - parallel: [ { call: { to: price, coalesce: { keys: 50, skew: 0.8 } } }, [ { work: 1ms }, { call: { to: reviews, optional: true } } ] ]
           - choose: [ { weight: 1, do: { work: 1ms } }, { weight: 3, do: [ { delay: 2ms } ] } ]
           - repeat: { times: 3, do: { call: price } }
           - respond: ok

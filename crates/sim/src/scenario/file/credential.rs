@@ -87,6 +87,7 @@ impl CredentialFile {
             body: None,
             priority: None,
             fallback: None,
+            coalesce: None,
         })
     }
 }
