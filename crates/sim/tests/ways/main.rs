@@ -2,6 +2,7 @@
 
 mod coalescing;
 mod credentials;
+mod laws;
 mod phases;
 mod pools;
 
