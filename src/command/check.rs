@@ -210,6 +210,7 @@ impl View<'_> {
             for line in wording::policy(policy.policy.spec())
                 .into_iter()
                 .chain([deadline])
+                .chain(wording::ways(self.scenario, i))
             {
                 for line in crate::report::table::wrapped(&line, 94) {
                     let _ = writeln!(out, "      {line}");
