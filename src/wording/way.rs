@@ -42,7 +42,9 @@ fn way(scenario: &Scenario, passage: &Passage) -> String {
     }
     words.extend(passage.pool.as_ref().map(pool));
     let all = scenario.credentials.iter().flat_map(|used| &used.all);
-    let credential = passage.credential.and_then(|it| all.clone().nth(it as usize));
+    let credential = passage
+        .credential
+        .and_then(|it| all.clone().nth(it as usize));
     words.extend(credential.map(|credential| format!("needs {}", credential.name)));
     words.join(" · ")
 }
@@ -57,7 +59,10 @@ fn pool(rule: &PoolRule) -> String {
         streams => format!(" of {streams} streams"),
     };
     let wait = match rule.acquire_timeout {
-        Some(wait) => format!(", waited for {} at most", number::duration(wait.as_secs_f64())),
+        Some(wait) => format!(
+            ", waited for {} at most",
+            number::duration(wait.as_secs_f64())
+        ),
         None => String::new(),
     };
     format!("{most}{shared}{wait}")
