@@ -1,5 +1,6 @@
 //! Scenarios: what was written, and what it means.
 
+mod addresses;
 pub(crate) mod behaviour;
 mod circle;
 pub mod coalesce;

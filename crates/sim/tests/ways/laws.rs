@@ -40,6 +40,7 @@ fn world(pool: &str, policy: &str, credential: &str, step: &str) -> String {
         "credential: token," => "  - { at: 3s, revoke: token }\n",
         _ => "  - { at: 3s, revoke: spare }\n",
     };
+    let moves = !pool.is_empty();
     format!(
         "
 version: 1
@@ -57,7 +58,7 @@ services:
     replicas: 3
     concurrency: 2
     queue: {{ capacity: 20 }}
-    restart: {{ after: 500ms, new_address: true }}
+    restart: {{ after: 500ms, new_address: {moves} }}
     program: [ {{ work: {{ exponential: 10ms }} }}, {{ effect: row }}, {{ respond: ok }}, {{ work: 5ms }} ]
   auth: {{ concurrency: 2, work: {{ exponential: 20ms }} }}
 links:
