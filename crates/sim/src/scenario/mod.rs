@@ -1,6 +1,7 @@
 //! Scenarios: what was written, and what it means.
 
 pub(crate) mod behaviour;
+pub mod cache;
 mod circle;
 pub mod coalesce;
 pub(crate) mod context;

@@ -80,6 +80,7 @@ impl World {
         self.queue.push(back, Rank::Normal, Event::Tick(tick));
         self.lose_jobs(service, replica);
         self.forget_policies(service, replica);
+        self.lose_caches(service, replica);
         if self.passages.is_some() {
             self.lose_tokens(service, replica);
             self.lose_connections(service, replica);
