@@ -322,6 +322,16 @@ fn the_numbers_are_those_of_the_formulas() {
     assert!((p99 - 0.047_051_7).abs() < 1e-7, "{p99}");
     let share = figure(&short, "timeout-below-p99", "given_up_share");
     assert!((share - 0.020_241_9).abs() < 1e-7, "{share}");
+    // Phases of each attempt come on top; those of a new connection only where none is kept.
+    for (more, phases) in [
+        ("phases: { tls: 3ms, decode: 2ms }", 0.005),
+        ("phases: { tls: 3ms, decode: 2ms }, pool: {}", 0.002),
+    ] {
+        let link = format!("links: {{ web -> front: {{ {more} }} }}\nfaults:\n");
+        let way = short.replace("faults:\n", &link);
+        let p99 = figure(&way, "timeout-below-p99", "answer_p99_s");
+        assert!((p99 - 0.047_051_7 - phases).abs() < 1e-7, "{more}: {p99}");
+    }
     // Two exponentials of 10 ms in a row: Erlang, p99 = 66.38 ms. Of 10 000 draws, the share beyond the true
     // p99 is within 0.4 % (four standard deviations) of 1 %, so the estimate is between p98.6 and p99.4.
     let two = edited(

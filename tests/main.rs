@@ -6,6 +6,7 @@ mod cli;
 mod compare;
 mod determinism;
 mod docs;
+mod errors;
 mod gallery;
 mod incidents;
 mod input;

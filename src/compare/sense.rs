@@ -95,7 +95,7 @@ impl Sense {
             {
                 Sense::Low
             }
-            _ if ["stopped_", "calls_failed_", "attempts_failed_"]
+            _ if ["stopped_", "errors_", "calls_failed_", "attempts_failed_"]
                 .iter()
                 .any(|kind| name.starts_with(kind)) =>
             {

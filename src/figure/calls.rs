@@ -1,7 +1,7 @@
 //! What is reported about calls: of all clients, of one client, of one edge.
 
 use hdrhistogram::Histogram;
-use seawall::{FailureKind, Phase, Stopped};
+use seawall::{ErrorKind, FailureKind, Phase, Stopped};
 use sim::metrics::{EdgeCount, EdgeLatency, Outcome, Window, WindowLatency};
 
 use super::column::{Column, Unit};
@@ -251,6 +251,19 @@ fn counted() -> Vec<Column<Calls>> {
             format!("stopped_{reason}"),
             meaning,
             move |c: &Calls| c.count.stopped[i],
+        ));
+    }
+    for kind in ErrorKind::ALL {
+        let (i, code) = (kind as usize, kind.code());
+        let again = match kind.is_retryable() {
+            true => "another time it may go better",
+            false => "it would go no better another time",
+        };
+        let meaning = format!("Calls given up whose caller is told `{code}`: {again}.");
+        columns.push(Column::count(
+            format!("errors_{code}"),
+            meaning,
+            move |c: &Calls| c.count.errors[i],
         ));
     }
     for kind in FailureKind::ALL {

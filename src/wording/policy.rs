@@ -234,8 +234,17 @@ fn breaker(breaker: &Breaker, spec: &Spec) -> String {
                 ),
                 None => String::new(),
             };
+            let ramp = match rates.ramp {
+                Some(ramp) => format!(
+                    ", then {} of all and {} more every {}",
+                    number::share(ramp.from),
+                    number::times(ramp.factor),
+                    span(ramp.every)
+                ),
+                None => String::new(),
+            };
             format!(
-                "breaker opens for {} when {} of {window} failed{slow} (of at least {}); {} trials",
+                "breaker opens for {} when {} of {window} failed{slow} (of at least {}); {} trials{ramp}",
                 span(rates.open_for),
                 number::share(rates.failure_rate),
                 rates.minimum_calls,

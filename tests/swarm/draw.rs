@@ -71,6 +71,14 @@ impl Drawn {
         World::yaml(&self.text, &all).load(&self.files)
     }
 
+    /// The same as [`Drawn::tree`] writes it.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn as_json(&self) -> Result<Scenario, String> {
+        World::json(&self.tree()).load(&self.files)
+    }
+
     /// Whether it is a world at all.
     pub(super) fn loads(&self) -> bool {
         self.scenario(&[]).is_ok()

@@ -17,6 +17,7 @@ pub(super) fn broken(drawn: &Drawn, seed: u64) -> Option<String> {
     let scenario = Arc::new(drawn.scenario(&[]).ok()?);
     let plain = sim::run(&scenario, seed);
     None.or_else(|| looking_changes_nothing(&scenario, seed, &plain))
+        .or_else(|| json_says_the_same(drawn, seed, &plain))
         .or_else(|| a_copy_goes_on_alike(&scenario, seed, &plain))
         .or_else(|| windows_sum_to_totals(&scenario, &plain))
         .or_else(|| finer_windows_change_nothing(drawn, seed, &plain))
@@ -46,7 +47,10 @@ fn the_log_says_what_was_counted(scenario: &Scenario, outcome: &Outcome) -> Opti
     let too_many = |call: &CallRecord| {
         let edge = &scenario.edges[call.edge as usize];
         let policy = scenario.policies[edge.policy as usize].policy.spec();
-        call.attempts > policy.max_attempts() || call.began > call.ended
+        // Where layers have an order, the limit counts from the instant in which its layer is passed.
+        let limit = policy.deadline.limit.filter(|_| policy.order.is_none());
+        let late = limit.is_some_and(|limit| call.ended > call.began.after(limit));
+        call.attempts > policy.max_attempts() || call.began > call.ended || late
     };
     if let Some(call) = log.calls.iter().find(|call| too_many(call)) {
         return Some(format!("a call beyond its policy: {call:?}"));
@@ -92,6 +96,16 @@ fn the_log_says_what_was_counted(scenario: &Scenario, outcome: &Outcome) -> Opti
         }
     }
     None
+}
+
+/// A scenario with its overrides written into it, in another format, is the same world.
+fn json_says_the_same(drawn: &Drawn, seed: u64, plain: &Outcome) -> Option<String> {
+    let rewritten = match drawn.as_json() {
+        Ok(scenario) => sim::run(&Arc::new(scenario), seed),
+        Err(problems) => return Some(format!("as JSON it is refused: {problems}")),
+    };
+    (rewritten.trajectory != plain.trajectory)
+        .then(|| "as JSON it takes another trajectory".to_string())
 }
 
 /// A world that was copied half-way ends as the original does.

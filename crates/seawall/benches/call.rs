@@ -64,6 +64,7 @@ fn main() {
                 minimum_calls: 20,
                 open_for: Span::secs(30),
                 half_open_calls: 5,
+                ramp: None,
             }),
             counts: None,
             count_refusals: false,

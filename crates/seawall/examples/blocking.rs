@@ -79,6 +79,7 @@ fn policy() -> Spec {
                 minimum_calls: 6,
                 open_for: Span::millis(120),
                 half_open_calls: 1,
+                ramp: None,
             }),
             counts: None,
             count_refusals: false,

@@ -272,6 +272,17 @@ fn rates(breaker: &Rates, found: &mut Found) {
     found.at_least_one("breaker.minimum_calls", breaker.minimum_calls);
     found.span_above_zero("breaker.open_for", breaker.open_for);
     found.at_least_one("breaker.half_open_calls", breaker.half_open_calls);
+    if let Some(ramp) = breaker.ramp {
+        let below_one = ramp.from > 0.0 && ramp.from < 1.0;
+        found.require(
+            below_one,
+            "breaker.ramp.from",
+            "above 0 and below 1",
+            ramp.from,
+        );
+        let grows = ramp.factor > 1.0 && ramp.factor.is_finite();
+        found.require(grows, "breaker.ramp.factor", "above 1", ramp.factor);
+    }
 }
 
 fn bulkhead(bulkhead: &Bulkhead, found: &mut Found) {
@@ -310,6 +321,7 @@ mod tests {
         minimum_calls: 10,
         open_for: Span(1),
         half_open_calls: 1,
+        ramp: None,
     };
 
     fn breaker(rates: Rates) -> Option<Breaker> {
@@ -353,6 +365,7 @@ mod tests {
                 minimum_calls: 0,
                 open_for: Span::ZERO,
                 half_open_calls: 0,
+                ramp: None,
                 ..RATES
             }),
             bulkhead: Some(Bulkhead {

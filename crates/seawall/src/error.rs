@@ -87,6 +87,12 @@ pub struct CallError {
 }
 
 impl Verdict {
+    /// What the caller of a call that was given up has to tell apart; `None`: it ended well.
+    #[must_use]
+    pub fn error_kind(&self) -> Option<ErrorKind> {
+        self.stopped.map(|stopped| kind(stopped, self.last))
+    }
+
     /// The verdict as a result, for callers that want an error.
     ///
     /// # Errors

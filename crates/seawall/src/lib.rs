@@ -184,7 +184,7 @@ pub use retry_after::parse_retry_after;
 pub use scope::{Scope, Scopes};
 pub use spec::{
     Backoff, Breaker, BreakerRule, Budget, BudgetEvent, Bulkhead, Counts, Deadline, Jitter,
-    Limiter, LimiterRule, RateLimit, Rates, Retry, RetryAfter, Spec, SpecError, Window,
+    Limiter, LimiterRule, Ramp, RateLimit, Rates, Retry, RetryAfter, Spec, SpecError, Window,
 };
 pub use stats::Stats;
 pub use time::{Span, Time};

@@ -1,7 +1,7 @@
 //! What a policy is, as data. Checked once by [`Spec::check`]; afterwards nothing can fail.
 
 pub use crate::backoff::{Backoff, Jitter};
-pub use crate::breaker::{Breaker, BreakerRule, Counts, Rates, Window};
+pub use crate::breaker::{Breaker, BreakerRule, Counts, Ramp, Rates, Window};
 pub use crate::budget::{Budget, BudgetEvent};
 pub use crate::bulkhead::Bulkhead;
 use crate::failure::{FailureKind, FailureSet, PhaseSet};

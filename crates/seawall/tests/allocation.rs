@@ -54,6 +54,7 @@ fn everything(window: Window, counts: Counts) -> Spec {
                 minimum_calls: 10,
                 open_for: Span::millis(20),
                 half_open_calls: 2,
+                ramp: None,
             }),
             ignored: FailureSet::NONE,
             counts: Some(counts),

@@ -62,6 +62,7 @@ fn breaker() -> Option<Breaker> {
             minimum_calls: 2,
             open_for: Span::millis(25),
             half_open_calls: 1,
+            ramp: None,
         }),
         counts: None,
         count_refusals: false,

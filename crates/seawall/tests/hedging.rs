@@ -222,6 +222,7 @@ fn copies_have_permits_of_their_own_and_give_all_back() {
             minimum_calls: 9,
             open_for: Span::secs(1),
             half_open_calls: 1,
+            ramp: None,
         }),
         counts: None,
         count_refusals: false,

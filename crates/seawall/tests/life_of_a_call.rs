@@ -406,6 +406,7 @@ fn breaker(counts: Counts) -> Breaker {
             minimum_calls: 2,
             open_for: Span::millis(500),
             half_open_calls: 1,
+            ramp: None,
         }),
         counts: Some(counts),
         count_refusals: false,

@@ -35,6 +35,7 @@ fn client(scope: Scopes) -> Client {
                 minimum_calls: 2,
                 open_for: Span::secs(9),
                 half_open_calls: 1,
+                ramp: None,
             }),
             counts: None,
             count_refusals: false,

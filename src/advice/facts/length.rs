@@ -100,7 +100,10 @@ impl Formula {
     fn site(&mut self, scenario: &Scenario, site: u32) -> Option<()> {
         let call = scenario.sites[site as usize];
         let service = scenario.edges[call.edge as usize].service as usize;
-        let link = &scenario.links[call.link as usize].delay;
+        let way = &scenario.links[call.link as usize];
+        let link = &way.delay;
+        way.phases_of_each_attempt()
+            .try_for_each(|phase| self.part(phase))?;
         self.part(link)?;
         self.program(
             scenario,
@@ -161,8 +164,13 @@ impl Draws<'_> {
     fn site(&mut self, site: u32) -> Option<Span> {
         let call = self.scenario.sites[site as usize];
         let service = self.scenario.edges[call.edge as usize].service as usize;
-        let link = &self.scenario.links[call.link as usize].delay;
-        let there = link.sample(&mut self.stream);
+        let way = &self.scenario.links[call.link as usize];
+        let link = &way.delay;
+        let phases = way.phases_of_each_attempt();
+        let phases = phases.fold(Span::ZERO, |sum, phase| {
+            sum.plus(phase.sample(&mut self.stream))
+        });
+        let there = phases.plus(link.sample(&mut self.stream));
         let operations = &self.scenario.services[service].operations;
         let (work, _) = self.program(operations[call.operation as usize].entry)?;
         Some(there.plus(work).plus(link.sample(&mut self.stream)))

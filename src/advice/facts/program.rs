@@ -1,5 +1,6 @@
 //! What a program does on average, and how often each is run.
 
+use sim::law::Law;
 use sim::scenario::model::{Scenario, Source};
 use sim::step::{Instr, Lookup, Pc};
 
@@ -150,8 +151,10 @@ impl Work<'_> {
         let operation =
             &self.scenario.services[service as usize].operations[call.operation as usize];
         let there = self.program(operation.entry);
-        let link = &self.scenario.links[call.link as usize].delay;
-        2.0 * link.mean().unwrap_or(f64::INFINITY) + there.answer.unwrap_or(there.whole)
+        let link = &self.scenario.links[call.link as usize];
+        let mean = |law: &Law| law.mean().unwrap_or(f64::INFINITY);
+        let phases: f64 = link.phases_of_each_attempt().map(mean).sum();
+        2.0 * mean(&link.delay) + phases + there.answer.unwrap_or(there.whole)
     }
 }
 

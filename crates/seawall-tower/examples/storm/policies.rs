@@ -59,6 +59,7 @@ pub(crate) fn cure() -> Spec {
                 minimum_calls: 20,
                 open_for: Span::millis(300),
                 half_open_calls: 3,
+                ramp: None,
             }),
             counts: None,
             count_refusals: false,

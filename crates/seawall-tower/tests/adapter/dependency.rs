@@ -188,6 +188,7 @@ pub(crate) fn brittle() -> Spec {
                 minimum_calls: 2,
                 open_for: Span::secs(1),
                 half_open_calls: 1,
+                ramp: None,
             }),
             counts: None,
             count_refusals: false,

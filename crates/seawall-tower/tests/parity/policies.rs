@@ -69,6 +69,7 @@ pub(crate) fn rates(window: Window) -> BreakerRule {
         minimum_calls: 10,
         open_for: Span::millis(400),
         half_open_calls: 3,
+        ramp: None,
     })
 }
 

@@ -17,7 +17,7 @@ pub use gobreaker::{GoBreaker, GoCircuit, GoCounts, GoRefusal, GoTicket, GoTrip}
 pub use hystrix::{Hystrix, HystrixCircuit};
 pub use linkerd::{Linkerd, LinkerdCircuit};
 pub use polly_v8::{Polly, PollyCircuit};
-pub use rates::{Rates, RatesCircuit, Window};
+pub use rates::{Ramp, Rates, RatesCircuit, Window};
 pub use resilience4j::{Aligned, Resilience4j, Resilience4jCircuit, Resilience4jWindow};
 pub use sentinel::{Sentinel, SentinelCircuit, SentinelGrade};
 
@@ -231,7 +231,7 @@ impl Circuit {
         }
     }
 
-    /// Whether [`Circuit::admit`] is known to refuse at `at` if nothing happens until then.
+    /// Whether [`Circuit::admit`] is known to refuse at `at` if nothing happens until then. On a ramp nothing is known.
     #[inline]
     #[must_use]
     pub fn refuses(&self, at: Time) -> bool {

@@ -94,6 +94,7 @@ fn spec(bytes: &mut Bytes<'_>) -> Spec {
                 minimum_calls: 2,
                 open_for: bytes.some_span(),
                 half_open_calls: 1,
+                ramp: None,
             }),
             counts: None,
             count_refusals: bytes.flag(),

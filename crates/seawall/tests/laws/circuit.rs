@@ -11,6 +11,7 @@ const RATES: Rates = Rates {
     minimum_calls: 2,
     open_for: Span(10),
     half_open_calls: 2,
+    ramp: None,
 };
 
 const SPEC: Breaker = Breaker {

@@ -3,8 +3,8 @@
 use seawall::{
     Backoff, Breaker, BreakerRule, Budget, BudgetEvent, Bulkhead, Call, CallKey, Client, Counts,
     Deadline, Entropy, Failure, FailureKind, FailureSet, Hedge, HedgeVariant, Jitter, Operation,
-    Order, Phase, PhaseSet, Rates, RefusalSet, Reply, Request, Retry, RetryAfter, Scope, Scopes,
-    Span, Spec, Time, Window,
+    Order, Phase, PhaseSet, Ramp, Rates, RefusalSet, Reply, Request, Retry, RetryAfter, Scope,
+    Scopes, Span, Spec, Time, Window,
 };
 
 use crate::peers;
@@ -117,6 +117,19 @@ fn spec(draws: &mut Draws) -> Spec {
                     minimum_calls: 1,
                     open_for: span(draws),
                     half_open_calls: number(draws),
+                    ramp: [
+                        None,
+                        Some(Ramp {
+                            from: f64::MIN_POSITIVE,
+                            factor: f64::MAX,
+                            every: span(draws),
+                        }),
+                        Some(Ramp {
+                            from: 0.999,
+                            factor: 1.0 + f64::EPSILON,
+                            every: Span::ZERO,
+                        }),
+                    ][draws.below(3)],
                 })
             },
             ignored: [FailureSet::NONE, FailureSet::of(FailureKind::ALL)][draws.below(2)],

@@ -411,6 +411,7 @@ pub(crate) fn policies() -> Vec<Spec> {
                 minimum_calls: 2,
                 open_for: Span(12),
                 half_open_calls,
+                ramp: None,
             }),
             ignored: FailureSet::NONE,
             counts: Some(counts),

@@ -82,6 +82,9 @@ impl EdgeMeter {
                 if let Some(kind) = verdict.last {
                     self.count.failed[kind as usize] += 1;
                 }
+                if let Some(kind) = verdict.error_kind() {
+                    self.count.errors[kind as usize] += 1;
+                }
                 self.latency.record(took.0, FAILED);
             }
         }

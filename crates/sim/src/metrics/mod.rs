@@ -29,7 +29,7 @@ pub use log::{
 };
 pub(crate) use meter::{EdgeMeter, ServiceMeter};
 pub use outcome::{
-    ClientCount, Counts, EdgeCount, EdgeGauge, EdgeLatency, KINDS, Outcome, PHASES, STOPS,
+    ClientCount, Counts, ERRORS, EdgeCount, EdgeGauge, EdgeLatency, KINDS, Outcome, PHASES, STOPS,
     ServiceCount, ServiceGauge, Window, WindowLatency,
 };
 pub use passage::{LEGS, Leg, PassageCount, PoolCount};

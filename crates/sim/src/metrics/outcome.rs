@@ -1,7 +1,7 @@
 //! What a run leaves behind: plain numbers, no formatting.
 
 use hdrhistogram::Histogram;
-use seawall::{FailureKind, Phase, Stopped, Time};
+use seawall::{ErrorKind, FailureKind, Phase, Stopped, Time};
 
 use super::answer::AnswerCount;
 use super::cache::CacheCount;
@@ -17,6 +17,8 @@ use crate::scenario::model::Scenario;
 
 /// Number of phases an attempt can fail in.
 pub const PHASES: usize = Phase::ALL.len();
+/// Number of kinds of error that callers tell apart.
+pub const ERRORS: usize = ErrorKind::ALL.len();
 /// Number of failure kinds.
 pub const KINDS: usize = FailureKind::ALL.len();
 /// Number of stop reasons.
@@ -31,6 +33,8 @@ counters! {
         ok: u64,
         /// Calls given up, by reason (index: [`Stopped::index`]).
         stopped: [u64; STOPS],
+        /// Calls given up, by what their caller has to tell apart (index: `ErrorKind as usize`).
+        errors: [u64; ERRORS],
         /// Calls given up, by the failure of their last attempt (index: `FailureKind as usize`).
         failed: [u64; KINDS],
         /// Attempts sent, first ones included.

@@ -110,6 +110,16 @@ pub struct SitePassage {
 }
 
 impl Link {
+    /// How long the phases take that each attempt goes through; those of a new connection only where it opens one.
+    pub fn phases_of_each_attempt(&self) -> impl Iterator<Item = &Law> {
+        let passage = self.passage.as_deref();
+        let kept = self.keeps_connections();
+        let each = Phase::ALL.into_iter();
+        let each = each.filter(move |phase| !kept || *phase >= Phase::Send);
+        let rules = each.filter_map(move |phase| passage?.phase(phase));
+        rules.map(|rule| &rule.takes)
+    }
+
     /// Whether connections over it are kept.
     #[must_use]
     pub fn keeps_connections(&self) -> bool {

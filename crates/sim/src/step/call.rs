@@ -30,9 +30,9 @@ record! {
         /// client.
         priority: Option<At<Whole<0>>>,
         /// What there is when the call fails. Default: the program fails with it, unless it is `optional`.
-        fallback: Option<At<FallbackFile>>,
+        fallback: Option<Box<At<FallbackFile>>>,
         /// Calls that ask for the same thing share one that is under way. Default: none does. Only in services.
-        coalesce: Option<At<CoalesceFile>>,
+        coalesce: Option<Box<CoalesceFile>>,
     }
 }
 

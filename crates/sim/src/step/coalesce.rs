@@ -29,10 +29,10 @@ impl Call {
         compiler: &mut Compiler,
         context: &mut Context<'_>,
     ) {
-        let Some(written) = &self.coalesce else {
+        let Some(file) = &self.coalesce else {
             return;
         };
-        let (at, file) = (written.at, &written.value);
+        let at = file.position;
         let problem = if matches!(caller, Caller::Client(_)) {
             Some("only calls of services can share one; a client's are counted one by one")
         } else if self.key.is_some() {

@@ -39,6 +39,14 @@ impl World {
                     count.calls
                 ));
             }
+            let errors = count.errors.iter().sum::<u64>();
+            if errors != count.failed_calls() {
+                broken.push(format!(
+                    "each call given up is one error: {} has {errors} and {} of them",
+                    name(),
+                    count.failed_calls()
+                ));
+            }
             if count.attempts < count.retries || count.attempts - count.retries > count.calls {
                 broken.push(format!(
                     "first attempts are at most calls: {} sent {} attempts, {} retries, for {} calls",

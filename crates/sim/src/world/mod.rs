@@ -26,6 +26,7 @@ mod fallback;
 mod fault;
 mod hedge;
 mod job;
+mod length;
 mod limit;
 mod measure;
 mod passage;
@@ -61,12 +62,13 @@ use edge::EdgeState;
 use effects::EffectsState;
 use fallback::FallbackState;
 use hedge::Hedged;
+use length::Length;
 use limit::Watch;
 use passage::PassageState;
 pub(crate) use passage::TripId;
 use service::ServiceState;
 use site::Site;
-use task::{Length, Task};
+use task::Task;
 
 pub use tape::{Draw, Tape};
 

@@ -13,8 +13,7 @@ use super::job::Job;
 use super::{TaskId, World};
 use crate::arena::Id;
 use crate::event::Event;
-use crate::law::Law;
-use crate::queue::{EventQueue, Lane, Rank};
+use crate::queue::Rank;
 use crate::step::{Instr, Pc};
 
 /// A program, or a block of one, while it runs.
@@ -45,26 +44,6 @@ pub(super) enum What {
     Errand(Errand),
     /// A block of the program of `root`, begun by `parent`.
     Block { root: TaskId, parent: TaskId },
-}
-
-/// How long a step of a program takes.
-#[derive(Clone, Debug)]
-pub(super) struct Length {
-    law: Law,
-    /// Where it is always the same.
-    lane: Option<Lane>,
-}
-
-impl Length {
-    pub(super) fn new(law: &Law, queue: &mut EventQueue<Event>) -> Length {
-        Length {
-            law: law.clone(),
-            lane: match law {
-                Law::Constant(span) => Some(queue.lane(*span, Rank::Normal)),
-                _ => None,
-            },
-        }
-    }
 }
 
 const NO_BODY: u32 = u32::MAX;

@@ -250,7 +250,7 @@ policies:
     breaker: { linkerd: { max_failures: 5, min_penalty: 2s, max_penalty: 30s, jitter: 10% } }
   sentinel: { breaker: { sentinel: { grade: error_count, threshold: 5, min_request_amount: 10, stat_interval: 2s, recovery: 10s } } }
   sentinel_slow: { breaker: { sentinel: { grade: { slow_ratio: 100ms }, threshold: 0.5, recovery: 10s } } }
-  rates: { breaker: { rates: { window: 20, failure_rate: 40%, slow_rate: 80%, slow_after: 2s, minimum_calls: 10, open_for: 30s, half_open_calls: 5 }, counts: calls } }
+  rates: { breaker: { rates: { window: 20, failure_rate: 40%, slow_rate: 80%, slow_after: 2s, minimum_calls: 10, open_for: 30s, half_open_calls: 5, ramp: { from: 5%, factor: 3, every: 2s } }, counts: calls } }
   preset: { preset: resilience4j, attempt_timeout: 2s }
   derived: { extends: preset, breaker: none }
   sre: { budget: { sre_adaptive: { k: 1.5, window: 1min, history: exact, rejections: [ timeout ] } } }

@@ -3,6 +3,7 @@
 mod caches;
 mod coalescing;
 mod credentials;
+mod laws;
 mod phases;
 mod pools;
 

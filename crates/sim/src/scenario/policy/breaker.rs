@@ -5,7 +5,7 @@ use seawall::breaker::{
     Aligned, GoBreaker, GoTrip, Hystrix, Linkerd, Polly, Resilience4j, Resilience4jWindow,
     Sentinel, SentinelGrade,
 };
-use seawall::{Breaker, BreakerRule, Counts, FailureKind, FailureSet, Rates, Span, Window};
+use seawall::{Breaker, BreakerRule, Counts, FailureKind, FailureSet, Ramp, Rates, Span, Window};
 use serde_json::{Value as Json, json};
 
 use super::limits::lay_tag;
@@ -59,6 +59,21 @@ mirror! {
         open_for: Span = "1min",
         /// Trials let through when half-open.
         half_open_calls: Whole<1> = 10,
+        /// How more and more is let through after good trials. Without: all at once.
+        ramp: Opt<Ramp> = "none",
+    }
+}
+
+mirror! {
+    /// After good trials a rising share of calls is let through, in stages; each lasts until its time is over and
+    /// `half_open_calls` results are in, and a threshold they reach opens the breaker again.
+    Ramp as "Ramp" {
+        /// The share of calls let through at first, above 0 and below 100%.
+        from: Share = "10%",
+        /// How many times more in each stage, above 1.
+        factor: f64 = 2.0,
+        /// How long a stage lasts at least.
+        every: Span = "10s",
     }
 }
 
@@ -141,6 +156,7 @@ const FLAT: &[Key] = &[
     Key::of("minimum_calls"),
     Key::of("open_for"),
     Key::of("half_open_calls"),
+    Key::of("ramp"),
     Key::of("counts"),
     Key::of("count_refusals"),
     Key::of("on"),

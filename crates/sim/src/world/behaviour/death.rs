@@ -79,10 +79,13 @@ impl World {
         let tick = Tick::new(Plan::Restart, service, replica);
         self.queue.push(back, Rank::Normal, Event::Tick(tick));
         self.lose_jobs(service, replica);
+        // While their engines still know them.
+        if self.credentials.is_some() {
+            self.lose_tokens(service, replica);
+        }
         self.forget_policies(service, replica);
         self.lose_caches(service, replica);
         if self.passages.is_some() {
-            self.lose_tokens(service, replica);
             self.lose_connections(service, replica);
         }
         self.rotate(service);
