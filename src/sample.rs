@@ -108,6 +108,7 @@ pub(crate) fn scenario() -> Scenario {
         passages: None,
         credentials: None,
         coalescing: None,
+        caches: None,
     }
 }
 

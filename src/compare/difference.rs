@@ -186,7 +186,8 @@ fn name(world: &Ran, subject: &Subject) -> String {
         | Scope::Phases
         | Scope::Pool
         | Scope::Credential
-        | Scope::Coalesce => subject.name.clone(),
+        | Scope::Coalesce
+        | Scope::Cache => subject.name.clone(),
     }
 }
 

@@ -35,7 +35,8 @@ pub fn key(difference: &Difference) -> bool {
         | Scope::Phases
         | Scope::Pool
         | Scope::Credential
-        | Scope::Coalesce => &[],
+        | Scope::Coalesce
+        | Scope::Cache => &[],
     };
     names.contains(&difference.figure.name) && difference.verdict != Verdict::NoData
 }

@@ -102,6 +102,7 @@ fn by_scope(differences: &[Difference]) -> Value {
         ("pools", Scope::Pool),
         ("credentials", Scope::Credential),
         ("coalesce", Scope::Coalesce),
+        ("caches", Scope::Cache),
     ] {
         if of(scope).next().is_some() {
             all[key] = by_name(scope);

@@ -81,6 +81,9 @@ impl Sense {
             | "credential_replays" => Sense::Low,
             _ if name.ends_with("_ms") => Sense::Low,
             // What attempts come by on their way, and what they do with connections.
+            "hit_ratio" => Sense::High,
+            "cache_fetches_failed" | "cache_deleted" => Sense::Low,
+            _ if name.starts_with("cache_") => Sense::Neutral,
             "coalesce_wanted" | "coalesce_made" | "coalesced" | "coalesced_share" => Sense::Neutral,
             "ways_begun" | "handshakes" | "refreshes" | "refreshes_ahead" | "refreshes_ok" => {
                 Sense::Neutral

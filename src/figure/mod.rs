@@ -5,6 +5,7 @@
 //! the tables, the CSV and JSON files and their documentation are all made from these lists.
 
 pub mod answer;
+pub mod cache;
 pub mod calls;
 pub mod coalesce;
 pub mod column;
@@ -17,8 +18,8 @@ pub mod service;
 use std::sync::LazyLock;
 
 use sim::metrics::{
-    AnswerCount, CoalesceCount, CredentialCount, EffectCount, KeyCount, Outcome, PassageCount,
-    PoolCount, Window,
+    AnswerCount, CacheCount, CoalesceCount, CredentialCount, EffectCount, KeyCount, Outcome,
+    PassageCount, PoolCount, Window,
 };
 use sim::scenario::effects::Effect;
 use sim::scenario::model::{Caller, Scenario};
@@ -55,6 +56,8 @@ pub enum Scope {
     Credential,
     /// Calls of one step that may share one; only where there are any.
     Coalesce,
+    /// The caches of one step; only where there are any.
+    Cache,
 }
 
 /// One thing that is reported on.
@@ -95,6 +98,7 @@ struct Tables {
     pools: Vec<Column<PoolCount>>,
     credentials: Vec<Column<CredentialCount>>,
     shared: Vec<Column<CoalesceCount>>,
+    caches: Vec<Column<CacheCount>>,
 }
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
@@ -113,11 +117,12 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
     pools: passage::pools(),
     credentials: credential::credentials(),
     shared: coalesce::shared(),
+    caches: cache::caches(),
 });
 
 impl Scope {
     /// All scopes, in the order of reports.
-    pub const ALL: [Scope; 11] = [
+    pub const ALL: [Scope; 12] = [
         Scope::Run,
         Scope::Client,
         Scope::Edge,
@@ -129,6 +134,7 @@ impl Scope {
         Scope::Pool,
         Scope::Credential,
         Scope::Coalesce,
+        Scope::Cache,
     ];
 
     /// The word used in files.
@@ -146,6 +152,7 @@ impl Scope {
             Scope::Pool => "pool",
             Scope::Credential => "credential",
             Scope::Coalesce => "coalesce",
+            Scope::Cache => "cache",
         }
     }
 
@@ -164,6 +171,7 @@ impl Scope {
             Scope::Pool => declared(&TABLES.pools),
             Scope::Credential => declared(&TABLES.credentials),
             Scope::Coalesce => declared(&TABLES.shared),
+            Scope::Cache => declared(&TABLES.caches),
         }
     }
 
@@ -182,6 +190,7 @@ impl Scope {
             Scope::Pool => declared(&TABLES.pools),
             Scope::Credential => declared(&TABLES.credentials),
             Scope::Coalesce => declared(&TABLES.shared),
+            Scope::Cache => declared(&TABLES.caches),
         }
     }
 }
@@ -232,6 +241,8 @@ pub fn subjects(scenario: &Scenario) -> Vec<Subject> {
     let keepers = keepers.map(|index| scenario.keeper_name(index));
     let shared = scenario.coalescing.iter().flat_map(|c| 0..c.wanted.len());
     let shared = shared.map(|index| scenario.shared_name(index));
+    let caches = scenario.caches.iter().flat_map(|c| 0..c.all.len());
+    let caches = caches.map(|index| scenario.cache_name(index));
     std::iter::once((0, "all".to_string()))
         .map(subject(Scope::Run))
         .chain(clients.map(subject(Scope::Client)))
@@ -244,6 +255,7 @@ pub fn subjects(scenario: &Scenario) -> Vec<Subject> {
         .chain(pools.enumerate().map(subject(Scope::Pool)))
         .chain(keepers.enumerate().map(subject(Scope::Credential)))
         .chain(shared.enumerate().map(subject(Scope::Coalesce)))
+        .chain(caches.enumerate().map(subject(Scope::Cache)))
         .collect()
 }
 
@@ -289,6 +301,7 @@ pub fn whole(scenario: &Scenario, outcome: &Outcome, subject: &Subject) -> Vec<O
         Scope::Pool => read(&TABLES.pools, &outcome.drained.pools[index]),
         Scope::Credential => read(&TABLES.credentials, &outcome.drained.credentials[index]),
         Scope::Coalesce => read(&TABLES.shared, &outcome.drained.shared[index]),
+        Scope::Cache => read(&TABLES.caches, &outcome.drained.caches[index]),
     }
 }
 
@@ -323,6 +336,7 @@ pub fn in_window(scenario: &Scenario, window: &Window, subject: &Subject) -> Vec
         Scope::Pool => read(&TABLES.pools, &window.counts.pools[index]),
         Scope::Credential => read(&TABLES.credentials, &window.counts.credentials[index]),
         Scope::Coalesce => read(&TABLES.shared, &window.counts.shared[index]),
+        Scope::Cache => read(&TABLES.caches, &window.counts.caches[index]),
     }
 }
 

@@ -77,6 +77,17 @@ const COALESCE: [(&str, &str, bool); 3] = [
     ("shared", "coalesced", false),
 ];
 
+const CACHE: [(&str, &str, bool); 8] = [
+    ("look-ups", "cache_lookups", false),
+    ("hits", "cache_hits", false),
+    ("fetches", "cache_fetches", false),
+    ("failed", "cache_fetches_failed", true),
+    ("waits", "cache_waits", true),
+    ("stale", "cache_stale", true),
+    ("deleted", "cache_deleted", true),
+    ("emptied", "cache_emptied", true),
+];
+
 const KEYS: [(&str, &str, bool); 6] = [
     ("new", "keys_new", false),
     ("replayed", "keys_replayed", false),
@@ -116,6 +127,7 @@ pub(super) fn tables(report: &Report<'_>) -> Vec<Table> {
         ("connections", Scope::Pool, &POOL[..]),
         ("credentials", Scope::Credential, &CREDENTIAL[..]),
         ("shared calls", Scope::Coalesce, &COALESCE[..]),
+        ("caches", Scope::Cache, &CACHE[..]),
     ]
     .into_iter()
     .filter_map(|(title, scope, columns)| {

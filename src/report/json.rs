@@ -122,6 +122,7 @@ fn figures(report: &Report<'_>) -> Value {
         ("pools", Scope::Pool),
         ("credentials", Scope::Credential),
         ("coalesce", Scope::Coalesce),
+        ("caches", Scope::Cache),
     ] {
         let rows = by_name(scope);
         if !rows.is_empty() {

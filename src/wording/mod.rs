@@ -101,6 +101,15 @@ pub fn fault(scenario: &Scenario, fault: &Fault) -> String {
             let name = all.map(|c| c.name.as_str()).nth(*credential as usize);
             format!("{} is revoked", name.unwrap_or_default())
         }
+        FaultKind::EmptyCache {
+            service: s, share, ..
+        } => {
+            format!(
+                "{} of the cache of {} is lost",
+                number::share(*share),
+                service(s)
+            )
+        }
         FaultKind::Refuse { service: s } => format!("{} refuses connections", service(s)),
         FaultKind::Load { client, factor } => {
             format!(

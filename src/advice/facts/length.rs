@@ -4,7 +4,7 @@ use seawall::{Entropy as _, Span};
 use sim::law::Law;
 use sim::rng::{Purpose, Stream};
 use sim::scenario::model::Scenario;
-use sim::step::{Instr, Pc};
+use sim::step::{Instr, Lookup, Pc};
 
 /// Draws where there is no formula. The share beyond the true p99 is then 1 % ± 0.2 % (two standard deviations
 /// of a binomial count).
@@ -139,10 +139,13 @@ impl Formula {
                     self.site(scenario, site)?;
                     next
                 }
-                Instr::Parallel { .. } | Instr::Choose { .. } | Instr::Repeat { .. } => {
+                Instr::Parallel { .. }
+                | Instr::Choose { .. }
+                | Instr::Repeat { .. }
+                | Instr::Lookup(_) => {
                     return None;
                 }
-                Instr::Effect(_) | Instr::Claim(_) => next,
+                Instr::Effect(_) | Instr::Claim(_) | Instr::Stored(_) => next,
                 Instr::Jump(to) | Instr::Otherwise(to) => to,
                 Instr::Respond(_) | Instr::End => return Some(()),
             };
@@ -216,7 +219,20 @@ impl Draws<'_> {
                     let drawn = arms.iter().find(|(upto, _)| unit < *upto);
                     drawn.or(arms.last()).map_or(next, |(_, arm)| *arm)
                 }
-                Instr::Effect(_) | Instr::Claim(_) => next,
+                Instr::Lookup(cache) => {
+                    let Lookup { hit, miss, misses } = code.lookups[cache as usize];
+                    let missed = self.stream.unit() < misses;
+                    let block = if missed { Some(miss) } else { hit };
+                    if let Some(block) = block {
+                        let (length, answered) = self.program(block)?;
+                        sum = sum.plus(length);
+                        if answered {
+                            return Some((sum, true));
+                        }
+                    }
+                    next
+                }
+                Instr::Effect(_) | Instr::Claim(_) | Instr::Stored(_) => next,
                 Instr::Jump(to) | Instr::Otherwise(to) => to,
                 Instr::Respond(_) => return Some((sum, true)),
                 Instr::End => return Some((sum, false)),

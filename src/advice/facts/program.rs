@@ -2,7 +2,7 @@
 
 use sim::law::Law;
 use sim::scenario::model::{Scenario, Source};
-use sim::step::{Instr, Pc};
+use sim::step::{Instr, Lookup, Pc};
 
 use seawall::Time;
 
@@ -126,7 +126,17 @@ impl Work<'_> {
                     sum.answer.get_or_insert(sum.whole);
                     next
                 }
-                Instr::Effect(_) | Instr::Claim(_) => next,
+                Instr::Lookup(cache) => {
+                    let Lookup { hit, miss, misses } = code.lookups[cache as usize];
+                    let missed = self.program(miss);
+                    sum.add(&missed, misses, true);
+                    if let Some(hit) = hit {
+                        let found = self.program(hit);
+                        sum.add(&found, 1.0 - misses, true);
+                    }
+                    next
+                }
+                Instr::Effect(_) | Instr::Claim(_) | Instr::Stored(_) => next,
                 Instr::End => break,
             }
         }

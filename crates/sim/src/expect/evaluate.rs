@@ -318,6 +318,9 @@ impl<'a> Measured<'a> {
                     .max()
                     .map(|max| max as f64)
             }
+            metric if metric.of_caches() => {
+                ways::of_caches(metric, self.scenario, &self.counts, index as u32)
+            }
             metric => quantile(metric, &self.outcome.sojourn[index]),
         }
     }

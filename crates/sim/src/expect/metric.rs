@@ -232,6 +232,12 @@ metrics! {
     ConnectionResets "connection_resets" Count Calls;
     /// Calls that shared one which was under way already: `coalesced(pages -> db)`.
     Coalesced "coalesced" Count Calls;
+    /// Look-ups in the caches of a service that found what they wanted: `hit_ratio(pages)`.
+    HitRatio "hit_ratio" Share Service;
+    /// Look-ups that found nothing and went for it.
+    Fetches "fetches" Count Service;
+    /// Look-ups that found nothing and waited for another one's fetch.
+    CacheWaits "cache_waits" Count Service;
     /// Requests for tokens begun by the caller.
     Refreshes "refreshes" Count Calls;
     /// Requests for tokens that failed.

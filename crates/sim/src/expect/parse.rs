@@ -86,6 +86,12 @@ fn measure_of(
     if metric == Metric::Coalesced && !names.shares {
         return Err("no call says `coalesce`".into());
     }
+    if let (true, Target::Service(service)) = (metric.of_caches(), target)
+        && !names.caches.iter().any(|(of, _)| *of == service)
+    {
+        let name = &names.services[service as usize].name;
+        return Err(format!("`{name}` has no `cache` step"));
+    }
     if metric.of_credentials() && names.credentials.is_empty() {
         return Err("there are no `credentials`".into());
     }

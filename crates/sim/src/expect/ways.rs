@@ -1,7 +1,7 @@
-//! Promises about the ways of attempts, about connections and tokens, and about calls that share one.
+//! Promises about the ways of attempts, about connections and tokens, about calls that share one, and about caches.
 
 use super::{Kind, Metric};
-use crate::metrics::{Counts, CredentialCount, Leg, PassageCount, PoolCount};
+use crate::metrics::{CacheCount, Counts, CredentialCount, Leg, PassageCount, PoolCount};
 use crate::scenario::model::Scenario;
 
 impl Metric {
@@ -20,6 +20,14 @@ impl Metric {
                 | Metric::RefreshesFailed
                 | Metric::CredentialWaits
                 | Metric::CredentialsRejected
+        )
+    }
+
+    /// Whether it is of caches.
+    pub(super) const fn of_caches(self) -> bool {
+        matches!(
+            self,
+            Metric::HitRatio | Metric::Fetches | Metric::CacheWaits
         )
     }
 
@@ -127,4 +135,24 @@ pub(super) fn coalesced(scenario: &Scenario, counts: &Counts, edges: &[usize]) -
     let shared = used.wanted.iter().zip(&counts.shared);
     let shared = shared.filter(|(wanted, _)| own(wanted.site));
     Some(shared.map(|(_, count)| count.shared).sum::<u64>() as f64)
+}
+
+/// What was measured of the caches of a service. `None`: nobody looked anything up.
+pub(super) fn of_caches(
+    metric: Metric,
+    scenario: &Scenario,
+    counts: &Counts,
+    service: u32,
+) -> Option<f64> {
+    let used = scenario.caches.as_deref()?;
+    let mut sum = CacheCount::default();
+    let caches = used.all.iter().zip(&counts.caches);
+    caches
+        .filter(|(cache, _)| cache.service == service)
+        .for_each(|(_, count)| sum.add(count));
+    match metric {
+        Metric::Fetches => Some(sum.fetches as f64),
+        Metric::CacheWaits => Some(sum.waits as f64),
+        _ => (sum.lookups > 0).then(|| sum.hits as f64 / sum.lookups as f64),
+    }
 }

@@ -1,6 +1,7 @@
 //! Measuring: what is counted, and in which window.
 
 mod answer;
+mod cache;
 mod coalesce;
 mod counted;
 mod credential;
@@ -16,6 +17,7 @@ mod recorder;
 mod tally;
 
 pub use answer::{AnswerCount, Source};
+pub use cache::CacheCount;
 pub use coalesce::CoalesceCount;
 pub use credential::CredentialCount;
 pub use effect::{EffectCount, KeyCount};

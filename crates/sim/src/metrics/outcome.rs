@@ -4,6 +4,7 @@ use hdrhistogram::Histogram;
 use seawall::{ErrorKind, FailureKind, Phase, Stopped, Time};
 
 use super::answer::AnswerCount;
+use super::cache::CacheCount;
 use super::coalesce::CoalesceCount;
 use super::counted::{Counted, counters};
 use super::credential::CredentialCount;
@@ -188,6 +189,8 @@ pub struct Counts {
     pub credentials: Vec<CredentialCount>,
     /// By index in [`Coalescing::wanted`](crate::scenario::coalesce::Coalescing::wanted).
     pub shared: Vec<CoalesceCount>,
+    /// By index in [`Caches::all`](crate::scenario::cache::Caches::all).
+    pub caches: Vec<CacheCount>,
 }
 
 impl Counts {
@@ -229,6 +232,10 @@ impl Counts {
                 CoalesceCount::default();
                 scenario.coalescing.as_ref().map_or(0, |c| c.wanted.len())
             ],
+            caches: vec![
+                CacheCount::default();
+                scenario.caches.as_ref().map_or(0, |c| c.all.len())
+            ],
         }
     }
 
@@ -253,6 +260,7 @@ impl Counts {
             CredentialCount::add,
         );
         each(&mut self.shared, &other.shared, CoalesceCount::add);
+        each(&mut self.caches, &other.caches, CacheCount::add);
     }
 
     /// What was counted since `earlier`.
@@ -279,6 +287,7 @@ impl Counts {
                 CredentialCount::since,
             ),
             shared: each(&self.shared, &earlier.shared, CoalesceCount::since),
+            caches: each(&self.caches, &earlier.caches, CacheCount::since),
         }
     }
 }

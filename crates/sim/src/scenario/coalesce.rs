@@ -39,19 +39,26 @@ impl Scenario {
 impl Coalescing {
     /// `keys` things of which the `n`-th is asked for in proportion to 1 / n^`skew` (Zipf's law).
     pub(crate) fn add(&mut self, site: u32, keys: u32, skew: f64) {
-        let weight = |n: u32| libm::exp(-skew * libm::log(f64::from(n)));
-        let sum: f64 = (1..=keys).map(weight).sum();
-        let mut so_far = 0.0;
-        let mut upto: Vec<f64> = Vec::with_capacity(keys as usize);
-        for n in 1..=keys {
-            so_far += weight(n);
-            upto.push(so_far / sum);
-        }
-        if let Some(last) = upto.last_mut() {
-            *last = 1.0;
-        }
+        let upto = popularity(keys, skew);
         self.wanted.push(Wanted { site, upto });
     }
+}
+
+/// By thing: the share of wishes for it or one before it, where the `n`-th is asked for in proportion to 1 / n^`skew` (Zipf's
+/// law); ends with 1.
+pub(crate) fn popularity(keys: u32, skew: f64) -> Vec<f64> {
+    let weight = |n: u32| libm::exp(-skew * libm::log(f64::from(n)));
+    let sum: f64 = (1..=keys).map(weight).sum();
+    let mut so_far = 0.0;
+    let mut upto: Vec<f64> = Vec::with_capacity(keys as usize);
+    for n in 1..=keys {
+        so_far += weight(n);
+        upto.push(so_far / sum);
+    }
+    if let Some(last) = upto.last_mut() {
+        *last = 1.0;
+    }
+    upto
 }
 
 #[cfg(test)]

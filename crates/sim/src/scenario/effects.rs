@@ -5,7 +5,7 @@
 
 use seawall::{Failure, Reply, Span};
 
-use crate::step::{Code, Instr, Pc};
+use crate::step::{Code, Instr, Lookup, Pc};
 
 /// Everything about effects.
 #[derive(Clone, Debug, Default)]
@@ -226,13 +226,25 @@ pub(crate) fn least(code: &Code, entry: Pc) -> Vec<(u32, u32)> {
                 }
                 break;
             }
+            Instr::Lookup(cache) => {
+                let Lookup { hit, miss, .. } = code.lookups[cache as usize];
+                let (hit, miss) = (hit.map(|hit| least(code, hit)), least(code, miss));
+                for (effect, times) in hit.unwrap_or_default() {
+                    let there = miss.iter().find(|missed| missed.0 == effect);
+                    if let Some((_, missed)) = there {
+                        more(&mut counts, effect, times.min(*missed));
+                    }
+                }
+                next
+            }
             Instr::Jump(to) | Instr::Otherwise(to) => to,
             Instr::End => break,
             Instr::Work(_)
             | Instr::Delay(_)
             | Instr::Call(_)
             | Instr::Respond(_)
-            | Instr::Claim(_) => next,
+            | Instr::Claim(_)
+            | Instr::Stored(_) => next,
         }
     }
     counts.retain(|(_, times)| *times > 0);

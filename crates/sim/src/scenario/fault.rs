@@ -63,6 +63,15 @@ pub enum FaultKind {
         /// Index into [`Credentials::all`].
         credential: u32,
     },
+    /// Entries of the caches of a service are lost.
+    EmptyCache {
+        /// Index into `services`.
+        service: u32,
+        /// The chance of each entry, 0 to 1.
+        share: f64,
+        /// Of how many replicas, the first; `u32::MAX` is all.
+        replicas: u32,
+    },
     /// A client's arrivals come `factor` times as often.
     Load {
         /// Index into `clients`.
@@ -116,6 +125,7 @@ impl FaultKind {
             FaultKind::Refuse { .. } => "refuse",
             FaultKind::Certificate { .. } => "certificate",
             FaultKind::Revoke { .. } => "revoke",
+            FaultKind::EmptyCache { .. } => "empty_cache",
             FaultKind::Load { .. } => "load",
             FaultKind::Replicas { trouble, .. } => trouble.name(),
             FaultKind::KillSwitch { .. } => "kill_switch",

@@ -169,6 +169,11 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
         |index, service, context| service.mean(index, &mut compiler, context),
     );
     let mut credentials = credential::credentials(file, &links, &mut compiler, context);
+    let (caches, places) = compiler.caches();
+    context.names.caches = caches.names().collect();
+    if let Some((index, message)) = caches.too_large(&services) {
+        context.report(places[index], message);
+    }
     let faults = faults(file, duration, &clients, &services, &links, context);
     context.names = std::mem::take(&mut context.names).with(Some(compiler.effects()));
     context.names.fallbacks = compiler.fallbacks().is_used();
@@ -199,7 +204,7 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
         }
     }
     let (effects, mut fallbacks) = (compiled.effects, compiled.fallbacks);
-    let coalescing = compiled.coalescing;
+    let (coalescing, caches) = (compiled.coalescing, compiled.caches);
     fallbacks.complete(&compiled.sites);
     credentials.complete(&compiled.sites);
     let passages = context.problems.is_empty().then(|| {
@@ -223,6 +228,7 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
         fallbacks: fallbacks.is_used().then(|| Arc::new(fallbacks)),
         passages: passages.flatten().map(Arc::new),
         coalescing: (!coalescing.wanted.is_empty()).then(|| Arc::new(coalescing)),
+        caches: (!caches.all.is_empty()).then(|| Arc::new(caches)),
         credentials: (!credentials.all.is_empty()).then(|| Arc::new(credentials)),
     })
 }

@@ -2,6 +2,7 @@
 
 mod addresses;
 pub(crate) mod behaviour;
+pub mod cache;
 mod circle;
 pub mod coalesce;
 pub(crate) mod context;

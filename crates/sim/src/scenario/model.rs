@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use seawall::{FailureKind, Operation};
 
+use super::cache::Caches;
 use super::coalesce::Coalescing;
 use super::credential::Credentials;
 use super::effects::Effects;
@@ -61,6 +62,8 @@ pub struct Scenario {
     pub credentials: Option<Arc<Credentials>>,
     /// Calls that may share one, where there are any.
     pub coalescing: Option<Arc<Coalescing>>,
+    /// Caches with contents, where there are any.
+    pub caches: Option<Arc<Caches>>,
 }
 
 impl Scenario {

@@ -31,6 +31,8 @@ pub(crate) struct Names {
     pub(crate) pools: bool,
     /// Whether any calls may share one, known once programs have been compiled.
     pub(crate) shares: bool,
+    /// Services with a cache, once for each, and whether all replicas share it; likewise.
+    pub(crate) caches: Vec<(u32, bool)>,
 }
 
 /// A service and what it offers.
@@ -59,6 +61,9 @@ impl Names {
             fallbacks: scenario.fallbacks.is_some(),
             ways: scenario.links.iter().any(|link| link.passage.is_some()),
             shares: scenario.coalescing.is_some(),
+            caches: (scenario.caches.iter())
+                .flat_map(|used| used.names())
+                .collect(),
             pools: scenario.links.iter().any(Link::keeps_connections),
             ..Names::default()
         }

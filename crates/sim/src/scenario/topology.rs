@@ -3,7 +3,7 @@
 use seawall::Span;
 
 use super::model::{Caller, Edge, Scenario};
-use crate::step::{Instr, Pc};
+use crate::step::{Instr, Lookup, Pc};
 
 /// Bounds that hold whatever happens during a run.
 #[derive(Clone, Debug)]
@@ -93,7 +93,8 @@ impl Work<'_> {
                 | Instr::Respond(_)
                 | Instr::Effect(_)
                 | Instr::Otherwise(_)
-                | Instr::Claim(_) => next,
+                | Instr::Claim(_)
+                | Instr::Stored(_) => next,
                 Instr::Call(site) => {
                     add(&mut caused, &self.site(site));
                     next
@@ -118,6 +119,15 @@ impl Work<'_> {
                     }
                     add(&mut caused, &worst);
                     break;
+                }
+                Instr::Lookup(cache) => {
+                    let Lookup { hit, miss, .. } = code.lookups[cache as usize];
+                    let mut worst = self.block(miss);
+                    if let Some(hit) = hit {
+                        raise(&mut worst, &self.block(hit));
+                    }
+                    add(&mut caused, &worst);
+                    next
                 }
                 Instr::Jump(to) => to,
                 Instr::End => break,

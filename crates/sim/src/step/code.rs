@@ -21,6 +21,19 @@ pub struct Code {
     pub arms: Vec<(f64, Pc)>,
     /// Answers of `Respond`.
     pub replies: Vec<Reply>,
+    /// What follows a look-up, by index in [`Caches::all`](crate::scenario::cache::Caches::all).
+    pub lookups: Vec<Lookup>,
+}
+
+/// Where a program goes on that looks something up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lookup {
+    /// Start of the block that is run where it is there, ending in `End`; `None`: nothing is done.
+    pub hit: Option<Pc>,
+    /// Start of the block that is run where it is not there, ending in `End`.
+    pub miss: Pc,
+    /// The share of look-ups that miss at best; for estimates before anything is run.
+    pub misses: f64,
 }
 
 /// One instruction.
@@ -65,6 +78,11 @@ pub enum Instr {
     Effect(u32),
     /// Looks for the request's key in `Effects::stores[.0]`: goes on if it is new.
     Claim(u32),
+    /// Looks something up in `Caches::all[.0]` and runs one of the blocks of `lookups[.0]`; the next instruction is
+    /// `Stored`, which is stepped over unless something was fetched.
+    Lookup(u32),
+    /// Stores what was fetched.
+    Stored(u32),
     /// Ends the block.
     End,
 }
@@ -85,7 +103,13 @@ impl Code {
                 | Instr::Call(_)
                 | Instr::Respond(_)
                 | Instr::Effect(_)
-                | Instr::Claim(_) => open.push(next),
+                | Instr::Claim(_)
+                | Instr::Stored(_) => open.push(next),
+                Instr::Lookup(cache) => {
+                    let Lookup { hit, miss, .. } = self.lookups[cache as usize];
+                    open.extend([next, miss]);
+                    open.extend(hit);
+                }
                 Instr::Parallel { first, count } => {
                     open.push(next);
                     open.extend(self.branches_of(first, count));

@@ -6,6 +6,7 @@ use seawall::Span;
 
 use super::{Code, Instr, Pc, Step};
 use crate::law::Law;
+use crate::scenario::cache::{Cache, Caches};
 use crate::scenario::coalesce::Coalescing;
 use crate::scenario::context::Context;
 use crate::scenario::effects::{Effect, Effects, Sends, Store};
@@ -36,6 +37,9 @@ pub(crate) struct Compiled {
     pub(crate) effects: Effects,
     pub(crate) fallbacks: Fallbacks,
     pub(crate) coalescing: Coalescing,
+    pub(crate) caches: Caches,
+    /// Where each cache is written.
+    pub(crate) cache_places: Vec<Position>,
     /// Where each store of keys is written.
     pub(crate) stores: Vec<Position>,
 }
@@ -57,6 +61,10 @@ pub(super) enum Slot {
     Arm(usize),
     /// The body of the `Repeat` at `instrs[.0]`.
     Body(usize),
+    /// `lookups[.0].hit`.
+    Hit(usize),
+    /// `lookups[.0].miss`.
+    Miss(usize),
 }
 
 impl Compiler {
@@ -74,6 +82,8 @@ impl Compiler {
             match slot {
                 Slot::Branch(i) => code.branches[i] = start,
                 Slot::Arm(i) => code.arms[i].1 = start,
+                Slot::Hit(i) => code.lookups[i].hit = Some(start),
+                Slot::Miss(i) => code.lookups[i].miss = start,
                 Slot::Body(i) => {
                     if let Instr::Repeat { body, .. } = &mut code.instrs[i] {
                         *body = start;
@@ -105,6 +115,7 @@ impl Compiler {
                 Step::Parallel(branches) => super::parallel::compile(&branches.0, self),
                 Step::Choose(arms) => super::choose::compile(arms, self, context),
                 Step::Repeat(repeat) => repeat.compile(self),
+                Step::Cache(cache) => cache.value.compile(cache.at, caller, self, context),
                 Step::Respond(answer) => super::respond::compile(answer, caller, self, context),
                 Step::Effect(name) => super::effect::compile(name, caller, self, context),
             }
@@ -172,6 +183,18 @@ impl Compiler {
     /// What is known of calls that may share one so far.
     pub(super) fn coalescing(&mut self) -> &mut Coalescing {
         &mut self.compiled.coalescing
+    }
+
+    /// The index of a new cache.
+    pub(super) fn cache(&mut self, cache: Cache, place: Position) -> u32 {
+        self.compiled.cache_places.push(place);
+        self.compiled.caches.all.push(cache);
+        self.compiled.cache_places.len() as u32 - 1
+    }
+
+    /// The caches so far, and where they are written.
+    pub(crate) fn caches(&self) -> (&Caches, &[Position]) {
+        (&self.compiled.caches, &self.compiled.cache_places)
     }
 
     /// What is known of fallbacks so far.

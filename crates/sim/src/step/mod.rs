@@ -5,6 +5,7 @@
 //! written, and what it is compiled to.
 
 mod block;
+mod cache;
 mod call;
 mod choose;
 mod coalesce;
@@ -17,7 +18,7 @@ mod repeat;
 mod respond;
 mod work;
 
-pub use code::{Code, Instr, Pc};
+pub use code::{Code, Instr, Lookup, Pc};
 
 pub(crate) use block::Block;
 pub(crate) use call::Call;
@@ -43,6 +44,8 @@ choice! {
         choose => Choose(At<Several<choose::Arm>>),
         /// Does the same again and again, one after the other.
         repeat => Repeat(repeat::Repeat),
+        /// Looks something up in a cache, and goes for it where it is not there. Only in services.
+        cache => Cache(At<cache::CacheFile>),
         /// Answers the caller now; what follows runs without anybody waiting. Only in services.
         respond => Respond(At<respond::Answer>),
         /// Does something to the world that stays done, whatever the caller is told: the name of the effect. Only in

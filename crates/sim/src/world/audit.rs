@@ -134,6 +134,10 @@ impl World {
             let calls = |id| self.tasks.get(id).is_some_and(|task| task.call.is_some());
             broken.extend(coalescing.broken_laws(calls));
         }
+        if let Some(caches) = &self.caches {
+            let fetches = |id| self.tasks.get(id).is_some_and(|task| task.has_blocks());
+            broken.extend(caches.broken_laws(fetches));
+        }
         if let Some(credentials) = &self.credentials {
             broken.extend(credentials.broken_laws(|keeper| self.errands(keeper)));
         }

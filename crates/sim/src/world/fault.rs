@@ -17,6 +17,14 @@ impl World {
         if let FaultKind::Revoke { credential } = self.scenario.faults[fault as usize].kind {
             self.revoke(credential);
         }
+        if let FaultKind::EmptyCache {
+            service,
+            share,
+            replicas,
+        } = self.scenario.faults[fault as usize].kind
+        {
+            self.empty_caches(service, share, replicas);
+        }
         if let FaultKind::Outage { service } = self.scenario.faults[fault as usize].kind {
             let inside: Vec<_> = self.jobs_inside(service).collect();
             for (job, _, answered) in inside {
@@ -100,8 +108,8 @@ impl World {
                     passages.set_certificate(target, bad);
                 }
             }
-            // What was issued stays revoked.
-            FaultKind::Revoke { .. } => {}
+            // What was issued stays revoked, what is lost stays lost.
+            FaultKind::Revoke { .. } | FaultKind::EmptyCache { .. } => {}
             FaultKind::Load { client: target, .. } => {
                 let factor = active()
                     .filter_map(|kind| match kind {

@@ -67,12 +67,14 @@ impl World {
         }
     }
 
-    /// Bytes of what grows: tasks, events to come, waiting rooms, windows. Engines and histograms are as large at the
+    /// Bytes of what grows: tasks, events to come, waiting rooms, caches, windows. Engines and histograms are as large at the
     /// end as at the start.
     fn memory(&self) -> u64 {
         let rooms: usize = self.services.iter().map(|s| s.waiting_bytes()).sum();
         let ways = self.passages.as_ref().map_or(0, |state| state.bytes());
-        let bytes = self.tasks.bytes() + self.queue.bytes() + rooms + ways + self.recorder.bytes();
+        let caches = self.caches.as_ref().map_or(0, |state| state.bytes());
+        let bytes =
+            self.tasks.bytes() + self.queue.bytes() + rooms + ways + caches + self.recorder.bytes();
         bytes as u64
     }
 }

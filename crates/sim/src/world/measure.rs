@@ -45,6 +45,10 @@ impl World {
             passages,
             pools,
             credentials: credentials.unwrap_or_default(),
+            caches: self
+                .caches
+                .as_ref()
+                .map_or(Vec::new(), |state| state.counts()),
             shared: self
                 .coalescing
                 .as_ref()

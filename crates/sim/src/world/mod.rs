@@ -14,6 +14,7 @@ mod attempt;
 mod audit;
 mod balance;
 mod behaviour;
+mod cache;
 mod call;
 mod client;
 mod coalesce;
@@ -53,6 +54,7 @@ use crate::scenario::model::{Caller, Scenario};
 use crate::step::Instr;
 
 pub(crate) use behaviour::Tick;
+use cache::CacheState;
 use client::ClientState;
 use coalesce::CoalesceState;
 use credential::CredentialState;
@@ -119,6 +121,8 @@ pub struct World {
     credentials: Option<Box<CredentialState>>,
     /// Calls that may share one, where there are any.
     coalescing: Option<Box<CoalesceState>>,
+    /// Caches with contents, where there are any.
+    caches: Option<Box<CacheState>>,
     /// Whether somebody is asked before a call begins: fallbacks have permits, and calls may share one.
     asked_first: bool,
     /// How many more follow-ups of the event being handled are part of it. What a handler does at once that might
@@ -209,6 +213,7 @@ impl World {
             effects,
             passages,
             credentials: CredentialState::new(&scenario, seed),
+            caches: CacheState::new(&scenario, seed),
             asked_first: fallbacks.is_some() || coalescing.is_some(),
             fallbacks,
             coalescing,

@@ -40,6 +40,8 @@ pub(super) enum Owner {
     Keeper(u32),
     /// A step whose calls may share one.
     Shared(u32),
+    /// A step that looks something up.
+    Cache(u32),
 }
 
 impl Owner {
@@ -53,6 +55,7 @@ impl Owner {
             }
             Owner::Edge(i) => scenario.edge_stream_name(i as usize),
             Owner::Shared(i) => scenario.shared_name(i as usize),
+            Owner::Cache(i) => scenario.cache_stream_name(i as usize),
             Owner::Keeper(i) => scenario.keeper_name(i as usize),
         }
     }
@@ -167,11 +170,14 @@ impl World {
         let keepers = self.credentials.iter().flat_map(|state| state.streams());
         let shared = self.coalescing.iter().flat_map(|state| state.streams());
         let shared = shared.map(|(i, purpose, stream)| (Owner::Shared(i), purpose, stream));
+        let caches = self.caches.iter().flat_map(|state| state.streams());
+        let caches = caches.map(|(i, purpose, stream)| (Owner::Cache(i), purpose, stream));
         let keepers = keepers.map(|(i, purpose, stream)| (Owner::Keeper(i), purpose, stream));
         (clients.chain(services).chain(edges))
             .chain(ways)
             .chain(keepers)
             .chain(shared)
+            .chain(caches)
     }
 
     /// The instant of what comes next; [`Time::MAX`] when nothing does.

@@ -5,6 +5,7 @@
 
 use seawall::{Entropy, FailureKind, Reply};
 
+use super::cache::Found;
 use super::call::Call;
 use super::credential::Errand;
 use super::effects::Claimed;
@@ -99,6 +100,21 @@ impl Task {
         self.pc -= 1;
     }
 
+    /// Whether its program is over, and only its answer is under way.
+    pub(super) fn is_over(&self) -> bool {
+        self.pc == NOWHERE
+    }
+
+    /// It goes on when one block has been run.
+    pub(super) fn has_one_block(&mut self) {
+        (self.left, self.body) = (1, NO_BODY);
+    }
+
+    /// Whether any blocks are run for it.
+    pub(super) fn has_blocks(&self) -> bool {
+        self.child != Id::NONE
+    }
+
     /// The next step is left out.
     pub(super) fn step_over(&mut self) {
         self.pc += 1;
@@ -151,6 +167,15 @@ impl World {
                     }
                     Claimed::Answered(reply) => return self.end_program(id, reply),
                 },
+                Instr::Lookup(cache) => match self.look_up(id, root, cache) {
+                    Found::There => {}
+                    Found::Block(block) => id = block,
+                    Found::Waits => {
+                        self.lend_worker(root);
+                        return None;
+                    }
+                },
+                Instr::Stored(_) => self.fetched(id),
                 Instr::Jump(to) | Instr::Otherwise(to) => task.pc = to.0,
                 Instr::Choose { first, count } => {
                     let to = self.choose_arm(root, first, count);
@@ -203,7 +228,7 @@ impl World {
         None
     }
 
-    fn spawn(&mut self, parent: TaskId, root: TaskId, entry: Pc) -> TaskId {
+    pub(super) fn spawn(&mut self, parent: TaskId, root: TaskId, entry: Pc) -> TaskId {
         let sibling = self.tasks[parent].child;
         let id = self.tasks.insert(|| Task {
             sibling,
@@ -253,7 +278,11 @@ impl World {
                 self.end_errand(id, Some(kind));
                 None
             }
-            What::Block { root, .. } => Some(Event::Fail(kind, root)),
+            What::Block { root, .. } => match self.caches {
+                Some(_) => self.fetch_fails(id, kind),
+                None => None,
+            }
+            .or(Some(Event::Fail(kind, root))),
         }
     }
 
@@ -290,13 +319,14 @@ impl World {
 
     #[cold]
     fn stop_what_runs(&mut self, id: TaskId) {
+        self.fetch_stops(id);
         self.drop_children(id);
         if self.tasks[id].call.is_some() {
             self.cancel_call(id);
         }
     }
 
-    fn drop_children(&mut self, id: TaskId) {
+    pub(super) fn drop_children(&mut self, id: TaskId) {
         let mut child = std::mem::replace(&mut self.tasks[id].child, Id::NONE);
         while child != Id::NONE {
             let next = self.tasks[child].sibling;

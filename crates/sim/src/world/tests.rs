@@ -102,6 +102,7 @@ fn one_service(arrivals: Arrivals, work: Law, spec: Spec) -> Scenario {
         passages: None,
         credentials: None,
         coalescing: None,
+        caches: None,
     }
 }
 

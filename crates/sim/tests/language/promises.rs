@@ -5,8 +5,8 @@ use seawall::{FailureKind, Span, Stopped, Time};
 use sim::Scenario;
 use sim::expect::{Comparison, Kind, Metric, Of, Target, Unit, evaluate};
 use sim::metrics::{
-    AnswerCount, CoalesceCount, CredentialCount, EdgeGauge, EdgeLatency, EffectCount, KeyCount,
-    Leg, Outcome, PassageCount, PoolCount, ServiceCount, WindowLatency,
+    AnswerCount, CacheCount, CoalesceCount, CredentialCount, EdgeGauge, EdgeLatency, EffectCount,
+    KeyCount, Leg, Outcome, PassageCount, PoolCount, ServiceCount, WindowLatency,
 };
 use sim::scenario::model::Caller;
 
@@ -21,7 +21,7 @@ fn text(promises: &[&str]) -> String {
 run: {{ duration: 100s, warmup: 0s }}
 clients: {{ web: {{ arrivals: {{ poisson: 10/s }}, calls: [ {{ to: api, fallback: {{ instead: generic }} }} ] }} }}
 services:
-  api: {{ replicas: 2, concurrency: 5, program: [ {{ work: 1ms }}, {{ call: {{ to: db, key: per_call }} }}, {{ call: {{ to: db, coalesce: 5 }} }} ] }}
+  api: {{ replicas: 2, concurrency: 5, program: [ {{ work: 1ms }}, {{ call: {{ to: db, key: per_call }} }}, {{ call: {{ to: db, coalesce: 5 }} }}, {{ cache: {{ keys: 9, miss: {{ work: 1ms }} }} }} ] }}
   db: {{ idempotency: {{}}, program: [ {{ work: 1ms }}, {{ effect: row }}, {{ effect: log }} ] }}
 links: {{ web -> api: {{ phases: {{}}, pool: 5, credential: token }} }}
 credentials: {{ token: {{ from: db, lifetime: 1h }} }}
@@ -270,6 +270,14 @@ fn outcome(scenario: &Scenario) -> Outcome {
             made: 2,
             shared: 7,
         }];
+        window.counts.caches = vec![CacheCount {
+            lookups: 8,
+            hits: 2,
+            misses: 6,
+            fetches: 5,
+            waits: 1,
+            ..CacheCount::default()
+        }];
         window.counts.credentials = vec![CredentialCount {
             asked: 3,
             refused: 1,
@@ -310,6 +318,7 @@ fn outcome(scenario: &Scenario) -> Outcome {
         totals.pools = vec![PoolCount::default()];
         totals.credentials = vec![CredentialCount::default()];
         totals.shared = vec![CoalesceCount::default()];
+        totals.caches = vec![CacheCount::default()];
         for window in &outcome.windows {
             totals.edges[0].add(&window.counts.edges[0]);
             totals.services[0].add(&window.counts.services[0]);
@@ -321,6 +330,7 @@ fn outcome(scenario: &Scenario) -> Outcome {
             totals.pools[0].add(&window.counts.pools[0]);
             totals.credentials[0].add(&window.counts.credentials[0]);
             totals.shared[0].add(&window.counts.shared[0]);
+            totals.caches[0].add(&window.counts.caches[0]);
         }
     }
     // What was still under way at the end ends well in the drain.
@@ -408,6 +418,9 @@ fn every_metric_is_judged_by_what_was_counted() {
         ("pool_timeouts(web) == 500", "500", true),
         ("connection_resets(web) == 600 to 100s", "600", true),
         ("coalesced(api -> db) == 700", "700", true),
+        ("hit_ratio(api) == 25%", "25%", true),
+        ("fetches(api) == 500", "500", true),
+        ("cache_waits(api) == 10 from 10s to 20s", "10", true),
         ("refreshes(web) == 300", "300", true),
         ("refreshes_failed(web -> api) == 100", "100", true),
         ("credential_waits == 400", "400", true),

@@ -57,6 +57,18 @@ services:
           - parallel: [ { call: { to: price, coalesce: { keys: 50, skew: 0.8 } } }, [ { work: 1ms }, { call: { to: reviews, optional: true } } ] ]
           - choose: [ { weight: 1, do: { work: 1ms } }, { weight: 3, do: [ { delay: 2ms } ] } ]
           - repeat: { times: 3, do: { call: price } }
+          - cache:
+              keys: 1000
+              skew: 0.9
+              capacity: 100
+              ttl: 1min
+              ttl_jitter: 10%
+              scope: service
+              coalesce: true
+              on_failure: stale
+              filled: true
+              hit: { work: 10us }
+              miss: [ { call: price } ]
           - respond: ok
           - respond: { fail: { kind: overloaded, phase: send, retry_after: 2s } }
       order: { work: 3ms }
@@ -308,7 +320,7 @@ const FAULTS: &str = "
 version: 1
 run: { duration: 100s }
 clients: { web: { arrivals: { poisson: 10/s }, calls: [ { to: s, policy: sdk } ] } }
-services: { s: { concurrency: 10, work: 1ms } }
+services: { s: { concurrency: 10, program: [ { work: 1ms }, { cache: { keys: 5, miss: { work: 1ms } } } ] } }
 policies: { sdk: { attempt_timeout: 1s } }
 faults:
   - { at: 1s, for: 1s, slow: { service: s, factor: 3x } }
@@ -321,6 +333,7 @@ faults:
   - { at: 8s, kill_switch: { policy: sdk } }
   - { at: 9s, for: 1s, certificate: { service: s } }
   - { at: 9s, revoke: { credential: token } }
+  - { at: 10s, empty_cache: { service: s, share: 50%, replicas: 2 } }
 links: { default: { phases: { tls: 1ms } }, secure: { credential: token }, web -> s: { credential: token } }
 credentials: { token: { from: s, link: default, lifetime: 1h } }
 ";

@@ -1,5 +1,6 @@
 //! Attempts whose way has more to it than a link, and calls that need none of their own, in worlds small enough to reckon by hand.
 
+mod caches;
 mod coalescing;
 mod credentials;
 mod laws;

@@ -2,6 +2,7 @@
 
 use seawall::{Phase, Span, Time};
 
+use super::cache::EmptyCacheFile;
 use super::failure::FailureFile;
 use super::trouble::{BadReplicasFile, ReplicasFile};
 use crate::scenario::context::Context;
@@ -37,6 +38,8 @@ choice! {
         certificate => Certificate(ServiceRef),
         /// The tokens of a credential that were issued so far are no good any more. Takes no time: no `for`.
         revoke => Revoke(CredentialRef),
+        /// Entries of the caches of a service are lost, at once. Takes no time: no `for`.
+        empty_cache => EmptyCache(EmptyCacheFile),
         /// A client's arrivals come so many times as often.
         load => Load(LoadFile),
         /// Replicas die, and start again as the service says, not before the fault is over; without `for` it is over at
@@ -158,6 +161,14 @@ impl FaultFile {
                 );
             });
         }
+        if let (Some(lasting), FaultKindFile::EmptyCache(_)) = (&self.r#for, &self.kind) {
+            context.within("for", |context| {
+                context.report(
+                    lasting.at,
+                    "to lose what is there takes no time; leave this out",
+                );
+            });
+        }
         let at = Time::ZERO.after(at);
         Some(Fault {
             at,
@@ -166,7 +177,9 @@ impl FaultFile {
                 // A death takes no time.
                 None => matches!(
                     self.kind,
-                    FaultKindFile::Crash(_) | FaultKindFile::Revoke(_)
+                    FaultKindFile::Crash(_)
+                        | FaultKindFile::Revoke(_)
+                        | FaultKindFile::EmptyCache(_)
                 )
                 .then_some(at),
             },
@@ -250,6 +263,7 @@ impl FaultKindFile {
             FaultKindFile::Revoke(revoke) => FaultKind::Revoke {
                 credential: context.credential(&revoke.credential)?,
             },
+            FaultKindFile::EmptyCache(empty) => empty.mean(context)?,
             FaultKindFile::Load(load) => FaultKind::Load {
                 client: context.client(&load.client)?,
                 factor: load.factor.0,

@@ -1,6 +1,7 @@
 //! What is written in a scenario, block by block, and what each block means.
 
 pub(crate) mod arrivals;
+mod cache;
 pub(crate) mod client;
 pub(crate) mod credential;
 mod empirical;

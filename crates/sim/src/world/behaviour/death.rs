@@ -84,6 +84,7 @@ impl World {
             self.lose_tokens(service, replica);
         }
         self.forget_policies(service, replica);
+        self.lose_caches(service, replica);
         if self.passages.is_some() {
             self.lose_connections(service, replica);
         }
