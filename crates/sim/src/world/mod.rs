@@ -46,7 +46,7 @@ use seawall::{Span, Time};
 
 use crate::arena::{Arena, Id};
 use crate::event::{Event, Rare};
-use crate::metrics::{Counts, Ended, Log, Outcome, Recorder};
+use crate::metrics::{Counts, Ended, Outcome, Recorder};
 use crate::queue::{EventQueue, Rank};
 use crate::scenario::model::{Caller, Scenario};
 use crate::step::Instr;
@@ -224,20 +224,6 @@ impl World {
         world.mark_token_checks();
         world.schedule_the_known();
         world
-    }
-
-    /// The same world, keeping a [`Log`] of single calls and jobs.
-    #[must_use]
-    pub fn with_log(mut self) -> World {
-        self.recorder.log = Some(Log::default());
-        self.looked_at = true;
-        self
-    }
-
-    /// What has been logged so far, if anybody asked.
-    #[must_use]
-    pub fn log(&self) -> Option<&Log> {
-        self.recorder.log.as_ref()
     }
 
     /// Everything whose instant is known from the start.
