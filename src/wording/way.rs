@@ -29,7 +29,7 @@ fn way(scenario: &Scenario, passage: &Passage) -> String {
         .filter_map(|phase| {
             let rule = passage.phase(phase)?;
             let takes = rule.takes.mean();
-            let takes = takes.map_or("?".into(), |mean| number::duration(mean));
+            let takes = takes.map_or("?".into(), number::duration);
             let fails = match rule.fails {
                 0.0 => String::new(),
                 fails => format!(" ({} fail)", number::share(fails)),
