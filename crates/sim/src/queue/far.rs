@@ -42,8 +42,6 @@ impl<E: Copy> Far<E> {
         self.keys.get(PAD).copied()
     }
 
-    /// Never compiled into its callers, which most events leave without it.
-    #[inline(never)]
     pub(super) fn push(&mut self, key: u128, event: E) {
         self.keys.push(key);
         self.events.push(event);
