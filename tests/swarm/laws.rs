@@ -155,7 +155,8 @@ fn finer_windows_change_nothing(drawn: &Drawn, seed: u64, plain: &Outcome) -> Op
         .or_else(|| differ("finer windows", &finer.drained, &plain.drained))
 }
 
-/// A client and a service of their own change nothing for the others: not one draw of theirs moves.
+/// A client and a service of their own change nothing for the others: not one draw of theirs moves. Looked at while there are
+/// arrivals: a run is over when nobody waits any more, and strangers who wait longer show more of the work for nobody.
 fn strangers_change_nothing(
     drawn: &Drawn,
     scenario: &Scenario,
@@ -178,18 +179,18 @@ fn strangers_change_nothing(
         return None;
     }
     let name = |scenario: &Scenario, index: usize| scenario.edge_name(&scenario.edges[index]);
-    for (index, count) in plain.drained.edges.iter().enumerate() {
+    for (index, count) in plain.totals.edges.iter().enumerate() {
         let mine = name(scenario, index);
         let there = (0..more.edges.len()).find(|&other| name(&more, other) == mine);
-        let theirs = there.map(|other| &crowded.drained.edges[other]);
+        let theirs = there.map(|other| &crowded.totals.edges[other]);
         if theirs != Some(count) {
             return Some(format!(
                 "strangers move {mine}: {theirs:?} instead of {count:?}"
             ));
         }
     }
-    for (index, count) in plain.drained.services.iter().enumerate() {
-        if crowded.drained.services[index] != *count {
+    for (index, count) in plain.totals.services.iter().enumerate() {
+        if crowded.totals.services[index] != *count {
             return Some(format!("strangers move {}", scenario.services[index].name));
         }
     }
