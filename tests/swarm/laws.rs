@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use sim::World;
 use sim::metrics::{CallRecord, Counts, Ended, JobEnd, JobRecord, Outcome};
+use sim::scenario::model::FaultKind;
 use sim::scenario::{Override, Scenario};
 
 use super::draw::Drawn;
@@ -45,12 +46,21 @@ fn the_log_says_what_was_counted(scenario: &Scenario, outcome: &Outcome) -> Opti
         return Some(format!("a job out of time: {job:?}"));
     }
     let too_many = |call: &CallRecord| {
-        let edge = &scenario.edges[call.edge as usize];
-        let policy = scenario.policies[edge.policy as usize].policy.spec();
-        // Where layers have an order, the limit counts from the instant in which its layer is passed.
-        let limit = policy.deadline.limit.filter(|_| policy.order.is_none());
-        let late = limit.is_some_and(|limit| call.ended > call.began.after(limit));
-        call.attempts > policy.max_attempts() || call.began > call.ended || late
+        let original = scenario.edges[call.edge as usize].policy;
+        let within = |policy: u32| {
+            let policy = scenario.policies[policy as usize].policy.spec();
+            // Where layers have an order, the limit counts from the instant in which its layer is passed.
+            let limit = policy.deadline.limit.filter(|_| policy.order.is_none());
+            let late = limit.is_some_and(|limit| call.ended > call.began.after(limit));
+            call.attempts <= policy.max_attempts() && !late
+        };
+        // It is held to the policy it began under, which may be one that took the place of the one it is written with.
+        let changes = scenario.faults.iter().filter_map(|fault| match fault.kind {
+            FaultKind::ChangePolicy { policy, to, .. } if policy == original => Some(to),
+            _ => None,
+        });
+        let sound = std::iter::once(original).chain(changes).any(within);
+        call.began > call.ended || !sound
     };
     if let Some(call) = log.calls.iter().find(|call| too_many(call)) {
         return Some(format!("a call beyond its policy: {call:?}"));
@@ -159,7 +169,8 @@ fn finer_windows_change_nothing(drawn: &Drawn, seed: u64, plain: &Outcome) -> Op
         .or_else(|| differ("finer windows", &finer.drained, &plain.drained))
 }
 
-/// A client and a service of their own change nothing for the others: not one draw of theirs moves.
+/// A client and a service of their own change nothing for the others: not one draw of theirs moves. Looked at while there are
+/// arrivals: a run is over when nobody waits any more, and strangers who wait longer show more of the work for nobody.
 fn strangers_change_nothing(
     drawn: &Drawn,
     scenario: &Scenario,
@@ -182,10 +193,10 @@ fn strangers_change_nothing(
         return None;
     }
     let name = |scenario: &Scenario, index: usize| scenario.edge_name(&scenario.edges[index]);
-    for (index, count) in plain.drained.edges.iter().enumerate() {
+    for (index, count) in plain.totals.edges.iter().enumerate() {
         let mine = name(scenario, index);
         let there = (0..more.edges.len()).find(|&other| name(&more, other) == mine);
-        let theirs = there.map(|other| &crowded.drained.edges[other]);
+        let theirs = there.map(|other| &crowded.totals.edges[other]);
         if theirs != Some(count) {
             return Some(format!(
                 "strangers move {mine}: {theirs:?} instead of {count:?}"

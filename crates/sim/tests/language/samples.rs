@@ -15,7 +15,7 @@ run:
   seed: 7
   replications: 3
   trigger: { at: 20s, for: 10s }
-  limits: { events: 1000000, calls: 1000, queue: 2000, memory: 512MiB }
+  limits: { events: 1000000, calls: 1000, queue: 2000, memory: 512MiB, standstill: 1000000 }
 clients:
   shop:
     instances: 200
@@ -170,6 +170,7 @@ policies:
       minimum_calls: 20
       open_for: 30s
       half_open_calls: 5
+      ramp: { from: 20%, factor: 1.5, every: 5s }
       counts: calls
       count_refusals: true
       on: [ timeout ]
@@ -331,6 +332,7 @@ faults:
   - { at: 6s, refuse: s }
   - { at: 7s, load: { client: web, factor: 2 } }
   - { at: 8s, kill_switch: { policy: sdk } }
+  - { at: 9s, for: 5s, change_policy: { policy: sdk, to: rates, share: 10%, over: 2s } }
   - { at: 9s, for: 1s, certificate: { service: s } }
   - { at: 9s, revoke: { credential: token } }
   - { at: 10s, empty_cache: { service: s, share: 50%, replicas: 2 } }
