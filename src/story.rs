@@ -139,13 +139,6 @@ impl Story {
 
 /// The verdict of most replications; of equally frequent ones the worse.
 fn most_frequent(judgements: &[Judgement]) -> Verdict {
-    // From best to worst.
-    let badness = |verdict: Verdict| match verdict {
-        Verdict::Healthy => 0,
-        Verdict::Recovered { .. } => 1,
-        Verdict::Degraded => 2,
-        Verdict::Metastable => 3,
-    };
     let votes = |v: Verdict| {
         judgements
             .iter()
@@ -154,7 +147,7 @@ fn most_frequent(judgements: &[Judgement]) -> Verdict {
     };
     let verdicts = judgements.iter().map(|j| j.verdict);
     verdicts
-        .max_by_key(|&v| (votes(v), badness(v)))
+        .max_by_key(|&v| (votes(v), Verdict::badness(v.index())))
         .unwrap_or(Verdict::Healthy)
 }
 

@@ -3,6 +3,16 @@
 use crate::program::{Folder, SMALL};
 
 #[test]
+fn check_says_what_a_call_goes_through() {
+    let folder = Folder::new();
+    let shown = folder.run("check pool-exhausted-impatient").ended(0).stdout;
+    let way = "connect 1 ms, tls 2 ms · at most 20 connections, waited for 50 ms at most";
+    assert!(shown.contains(way), "{shown}");
+    let shown = folder.run("check token-stampede").ended(0).stdout;
+    assert!(shown.contains("needs token"), "{shown}");
+}
+
+#[test]
 fn a_run_that_keeps_its_promises_ends_with_zero_and_leaves_its_files() {
     let folder = Folder::with_small();
     let ran = folder.run("run small.yaml").ended(0);

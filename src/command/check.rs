@@ -221,6 +221,7 @@ impl View<'_> {
             for line in wording::policy(policy.policy.spec())
                 .into_iter()
                 .chain([deadline])
+                .chain(wording::ways(self.scenario, i))
             {
                 for line in wrapped(&line, 94) {
                     let _ = writeln!(out, "      {line}");

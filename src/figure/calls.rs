@@ -1,10 +1,10 @@
 //! What is reported about calls: of all clients, of one client, of one edge.
 
 use hdrhistogram::Histogram;
-use seawall::{ErrorKind, FailureKind, Phase, Stopped};
 use sim::metrics::{EdgeCount, EdgeLatency, Outcome, Window, WindowLatency};
 
 use super::column::{Column, Unit};
+use super::failures::failures;
 
 /// Calls over some edges and some time.
 #[derive(Clone, Debug, Default)]
@@ -245,54 +245,8 @@ fn counted() -> Vec<Column<Calls>> {
             |c: &Calls| c.breakers.map(|(_, half_open)| half_open),
         ),
     ];
-    for (i, reason) in Stopped::NAMES.iter().enumerate() {
-        let meaning = format!("Calls given up because of `{reason}`.");
-        columns.push(Column::count(
-            format!("stopped_{reason}"),
-            meaning,
-            move |c: &Calls| c.count.stopped[i],
-        ));
-    }
-    for kind in ErrorKind::ALL {
-        let (i, code) = (kind as usize, kind.code());
-        let again = match kind.is_retryable() {
-            true => "another time it may go better",
-            false => "it would go no better another time",
-        };
-        let meaning = format!("Calls given up whose caller is told `{code}`: {again}.");
-        columns.push(Column::count(
-            format!("errors_{code}"),
-            meaning,
-            move |c: &Calls| c.count.errors[i],
-        ));
-    }
-    for kind in FailureKind::ALL {
-        let (i, name) = (*kind as usize, kind.name());
-        let meaning = format!("Calls given up whose last attempt failed with `{name}`.");
-        columns.push(Column::count(
-            format!("calls_failed_{name}"),
-            meaning,
-            move |c: &Calls| c.count.failed[i],
-        ));
-    }
-    for kind in FailureKind::ALL {
-        let (i, name) = (*kind as usize, kind.name());
-        let meaning = format!("Attempts that failed with `{name}`.");
-        columns.push(Column::count(
-            format!("attempts_failed_{name}"),
-            meaning,
-            move |c: &Calls| c.count.attempt_failed[i],
-        ));
-    }
-    for phase in Phase::ALL {
-        let (i, name) = (phase as usize, phase.name());
-        let meaning = format!("Attempts that failed in the phase `{name}`.");
-        columns.push(Column::count(
-            format!("attempts_failed_in_{name}"),
-            meaning,
-            move |c: &Calls| c.count.attempt_failed_in[i],
-        ));
-    }
+    let failures = failures().into_iter();
+    columns.extend(failures.map(|c| c.within(|c: &Calls| &c.count)));
     columns
 }
 

@@ -11,6 +11,7 @@ pub mod coalesce;
 pub mod column;
 pub mod credential;
 pub mod effect;
+mod failures;
 pub mod passage;
 pub mod run;
 pub mod service;

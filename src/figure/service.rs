@@ -186,7 +186,7 @@ fn counted() -> Vec<Column<Load>> {
         ),
         Column::count(
             "faulted",
-            "Attempts answered with a failure by a fault.",
+            "Attempts answered with a failure by a fault, or rejected for their token.",
             |l: &Load| l.count.faulted,
         ),
         Column::count(

@@ -52,7 +52,7 @@ pub const KEYS: [(&str, &str); 14] = [
     ),
     (
         "figures",
-        "`run`, `clients`, `edges`, `services`: figure → `mean`, `low`, `high`, `replications`, `interval_from` (see below).",
+        "`run`, `clients`, `edges`, `services`, and where there are any `effects`, `keys`, `answers`, `phases`, `pools`, `credentials`, `coalesce`, `caches`: figure → `mean`, `low`, `high`, `replications`, `interval_from` (see below).",
     ),
 ];
 

@@ -171,14 +171,8 @@ fn words(metric: Metric, value: Option<f64>) -> String {
 fn tally(verdicts: impl Iterator<Item = f64>) -> Option<Tally> {
     let mut votes = [0; Verdict::NAMES.len()];
     verdicts.for_each(|index| votes[index as usize] += 1);
-    let badness = |verdict: &usize| {
-        let from_best = ["healthy", "recovered", "degraded", "metastable"];
-        from_best
-            .iter()
-            .position(|name| *name == Verdict::NAMES[*verdict])
-    };
     let all = 0..votes.len();
-    let verdict = all.max_by_key(|verdict| (votes[*verdict], badness(verdict)))?;
+    let verdict = all.max_by_key(|verdict| (votes[*verdict], Verdict::badness(*verdict)))?;
     let votes = votes[verdict];
     (votes > 0).then_some(Tally { verdict, votes })
 }

@@ -17,11 +17,11 @@ pub const VERDICTS: [(usize, Colour, &str); 4] = [
         Colour(0x4D_B89A),
         "goodput never dips",
     ),
-    (2, theme::NEUTRAL, "comes back by itself"),
+    (Verdict::RECOVERED, theme::NEUTRAL, "comes back by itself"),
     (
         Verdict::Degraded.index(),
         theme::QUEUE,
-        "not well, no trigger to blame",
+        "not well, and neither of the others",
     ),
     (
         Verdict::Metastable.index(),

@@ -4,10 +4,12 @@ mod policy;
 mod server;
 mod settings;
 mod trouble;
+mod way;
 
 pub use policy::policy;
 pub use server::server;
 pub use settings::settings;
+pub use way::ways;
 
 use seawall::{Span, Time};
 use sim::arrivals::Arrivals;

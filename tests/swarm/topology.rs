@@ -399,7 +399,7 @@ fn policies(dice: &mut Dice) -> String {
 
 fn fault(dice: &mut Dice, seconds: usize) -> String {
     let service = dice.pick(SERVICES);
-    let what = match dice.below(12) {
+    let what = match dice.below(15) {
         0 => format!(
             "slow: {{ service: {service}, factor: {} }}",
             dice.pick(&["0", "0.5", "4", "30"])
@@ -428,6 +428,12 @@ fn fault(dice: &mut Dice, seconds: usize) -> String {
             dice.pick(&["1", "unlimited"])
         ),
         10 => format!("bad_replicas: {{ service: {service}, errors: 50%, slow: 2 }}"),
+        11 | 12 => format!(
+            "change_policy: {{ policy: {}, to: outer, share: {}, over: {} }}",
+            dice.pick(&["sdk", "p"]),
+            dice.pick(&["100%", "30%"]),
+            dice.pick(&["0s", "800ms"])
+        ),
         _ => format!("kill_switch: {}", dice.pick(POLICIES)),
     };
     let length = dice.pick(&["100ms", "1s", "3s"]);

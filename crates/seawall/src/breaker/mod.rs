@@ -18,7 +18,8 @@ pub use hystrix::{Hystrix, HystrixCircuit};
 pub use linkerd::{Linkerd, LinkerdCircuit};
 pub use polly_v8::{Polly, PollyCircuit};
 pub use rates::{Ramp, Rates, RatesCircuit, Window};
-pub use resilience4j::{Aligned, Resilience4j, Resilience4jCircuit, Resilience4jWindow};
+pub use resilience4j::{Resilience4j, Resilience4jCircuit, Resilience4jWindow};
+pub use seconds::Aligned;
 pub use sentinel::{Sentinel, SentinelCircuit, SentinelGrade};
 
 use alloc::boxed::Box;

@@ -5,7 +5,7 @@
 //! FixedSizeSlidingWindowMetrics.java`, `SlidingTimeWindowMetrics.java`.
 
 use super::BreakerState;
-use super::seconds::Seconds;
+use super::seconds::{Aligned, Seconds};
 use crate::backoff::{self, Progress};
 use crate::found::Found;
 use crate::time::{Span, Time};
@@ -57,16 +57,6 @@ pub enum Resilience4jWindow {
         /// Where a second begins.
         aligned: Aligned,
     },
-}
-
-/// Where the seconds of a time-based window begin.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Aligned {
-    /// At whole seconds of the clock (the synchronized window).
-    #[default]
-    Epoch,
-    /// At the creation of the breaker (the lock-free window).
-    Creation,
 }
 
 impl Default for Resilience4j {

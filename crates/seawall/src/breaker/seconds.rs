@@ -3,8 +3,17 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::resilience4j::Aligned;
 use crate::time::Time;
+
+/// Where the seconds of a time-based window begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Aligned {
+    /// At whole seconds of the clock (the synchronized window).
+    #[default]
+    Epoch,
+    /// At the creation of the breaker (the lock-free window).
+    Creation,
+}
 
 /// Results by whole second: all, failed, slow.
 #[derive(Clone, Debug)]

@@ -35,7 +35,7 @@ impl Guards {
         }
     }
 
-    /// The balance of the budgets, all together.
+    /// The balance of the budget; where keys are told apart, of the one that all keys beyond the cap share.
     pub(crate) fn balance(&mut self, now: Time) -> f64 {
         self.budget.at_mut(0).balance(now)
     }

@@ -97,7 +97,7 @@ counters! {
         probes_failed: u64,
         /// Time integral of the number of replicas that requests are given to, in replica-ns.
         replicas_ns: u128,
-        /// Attempts answered with a failure by a fault (errors, refused connections).
+        /// Attempts answered with a failure by a fault (errors, refused connections), or rejected for their token.
         faulted: u64,
         /// Jobs lost in an outage or a crash, and attempts that vanished in an outage.
         lost: u64,

@@ -60,7 +60,7 @@ pub enum FaultKind {
     },
     /// Tokens that were issued so far are no good any more.
     Revoke {
-        /// Index into [`Credentials::all`].
+        /// Index into [`Credentials::all`](super::credential::Credentials::all).
         credential: u32,
     },
     /// Entries of the caches of a service are lost.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use seawall::Span;
 use serde_json::{Value as Json, json};
 
+use super::addresses;
 use super::circle::circles;
 use super::context::Context;
 use super::file::{ScenarioFile, credential, trouble};
@@ -184,6 +185,7 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
     let mut compiled = compiler.finish();
     compiled.effects.faults = faults.iter().any(Fault::runs_the_program);
     keys::check(&compiled, context);
+    addresses::check(file, &links, &services, &compiled, context);
     engines(file, &compiled.edges, &clients, &services, context);
     // Only what all parts agree on can be followed.
     if context.problems.is_empty() {

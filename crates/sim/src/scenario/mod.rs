@@ -1,5 +1,6 @@
 //! Scenarios: what was written, and what it means.
 
+mod addresses;
 pub(crate) mod behaviour;
 pub mod cache;
 mod circle;

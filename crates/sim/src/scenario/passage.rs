@@ -4,18 +4,15 @@
 
 use seawall::{Failure, FailureKind, Phase, Span};
 
-use super::model::{Caller, Edge, Link};
+use super::model::{CallSite, Caller, Edge, Link, Service};
 use crate::law::Law;
-use crate::metrics::PHASES;
 use crate::step::{Code, Instr, Pc};
-
-use super::model::{CallSite, Service};
 
 /// What an attempt goes through over one link.
 #[derive(Clone, Debug, Default)]
 pub struct Passage {
     /// By [`Phase`]; those without take no time and do not fail.
-    pub phases: [Option<PhaseRule>; PHASES],
+    pub phases: [Option<PhaseRule>; Phase::ALL.len()],
     /// Where connections are kept; `None`: each attempt opens one of its own.
     pub pool: Option<PoolRule>,
     /// The token that attempts need, by its index in the file.

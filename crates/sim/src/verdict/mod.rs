@@ -67,13 +67,25 @@ impl Verdict {
     /// The words used in promises and reports, by [`Verdict::index`].
     pub const NAMES: [&'static str; 4] = ["healthy", "degraded", "recovered", "metastable"];
 
+    /// Position of `recovered` in [`Verdict::NAMES`].
+    pub const RECOVERED: usize = 2;
+    /// Positions in [`Verdict::NAMES`] from the best verdict to the worst.
+    pub const FROM_BEST: [usize; 4] = [0, Verdict::RECOVERED, 1, 3];
+
+    /// How bad the verdict at a position in [`Verdict::NAMES`] is: 0 is best.
+    #[must_use]
+    pub fn badness(index: usize) -> usize {
+        let place = Verdict::FROM_BEST.iter().position(|&known| known == index);
+        place.unwrap_or(Verdict::FROM_BEST.len())
+    }
+
     /// Position in [`Verdict::NAMES`].
     #[must_use]
     pub const fn index(self) -> usize {
         match self {
             Verdict::Healthy => 0,
             Verdict::Degraded => 1,
-            Verdict::Recovered { .. } => 2,
+            Verdict::Recovered { .. } => Verdict::RECOVERED,
             Verdict::Metastable => 3,
         }
     }

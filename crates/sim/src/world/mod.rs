@@ -49,7 +49,7 @@ use seawall::{Span, Time};
 
 use crate::arena::{Arena, Id};
 use crate::event::{Event, Rare};
-use crate::metrics::{Counts, Ended, Log, Outcome, Recorder};
+use crate::metrics::{Counts, Ended, Outcome, Recorder};
 use crate::queue::{EventQueue, Rank};
 use crate::scenario::model::{Caller, Scenario};
 use crate::step::Instr;
@@ -234,30 +234,6 @@ impl World {
         world.mark_token_checks();
         world.schedule_the_known();
         world
-    }
-
-    /// The same world, keeping a [`Log`] of single calls and jobs.
-    #[must_use]
-    pub fn with_log(mut self) -> World {
-        self.recorder.log = Some(Log::default());
-        self.looked_at = true;
-        self
-    }
-
-    /// The same world, keeping the jobs and calls of a [`Log`] and not what was said on the way: a quarter of the memory.
-    #[must_use]
-    pub fn with_ends(mut self) -> World {
-        self = self.with_log();
-        if let Some(log) = &mut self.recorder.log {
-            log.ends_only = true;
-        }
-        self
-    }
-
-    /// What has been logged so far, if anybody asked.
-    #[must_use]
-    pub fn log(&self) -> Option<&Log> {
-        self.recorder.log.as_ref()
     }
 
     /// Everything whose instant is known from the start.

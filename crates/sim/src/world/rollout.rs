@@ -71,7 +71,7 @@ impl World {
     /// What all active changes come to for a process: the last one that has reached it counts.
     fn policy_wanted(&self, original: u32, processes: u32, process: u32) -> u32 {
         let faults = self.scenario.faults.iter().zip(&self.active);
-        let reached = faults.filter_map(|(fault, active)| match fault.kind {
+        let mut reached = faults.filter_map(|(fault, active)| match fault.kind {
             FaultKind::ChangePolicy {
                 policy,
                 to,
@@ -82,7 +82,7 @@ impl World {
             }
             _ => None,
         });
-        reached.last().unwrap_or(original)
+        reached.next_back().unwrap_or(original)
     }
 
     /// A process begins its calls under another policy from now on, which knows nothing yet.

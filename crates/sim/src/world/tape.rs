@@ -22,7 +22,7 @@ pub struct Draw {
     pub at: Time,
     /// What for.
     pub purpose: Purpose,
-    /// By whom: a client, a service, or an edge (`caller → service`, with its policy).
+    /// By whom: a client, a service, a replica, an edge (`caller → service`), whoever keeps a token, or a shared step.
     pub of: Arc<str>,
     /// The 64 bits.
     pub value: u64,

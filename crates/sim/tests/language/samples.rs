@@ -363,6 +363,7 @@ expect: [ 'duplicate_effects(mail, copy) == 0' ]
 const SERVERS: &str = "
 version: 1
 run: { duration: 100s }
+links: { web -> a: { pool: 7 } }
 clients: { web: { arrivals: { poisson: 10/s }, calls: [ { to: a, priority: 3 }, b, c, d, e ] } }
 services:
   a:

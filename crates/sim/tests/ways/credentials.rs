@@ -236,6 +236,15 @@ fn what_cannot_be_is_refused() {
     ] {
         assert!(problems.contains(part), "{part}: {problems}");
     }
+    let problems = wrong(&world(
+        1,
+        "lifetime: 20s, refresh_margin: 20s, per: client",
+        "",
+        "",
+    ));
+    for part in ["below the lifetime (20s)", "on its own behalf only"] {
+        assert!(problems.contains(part), "{part}: {problems}");
+    }
     let circle = wrong(
         "
 version: 1

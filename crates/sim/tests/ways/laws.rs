@@ -40,6 +40,7 @@ fn world(pool: &str, policy: &str, credential: &str, step: &str) -> String {
         "credential: token," => "  - { at: 3s, revoke: token }\n",
         _ => "  - { at: 3s, revoke: spare }\n",
     };
+    let moves = !pool.is_empty();
     format!(
         "
 version: 1
@@ -57,7 +58,7 @@ services:
     replicas: 3
     concurrency: 2
     queue: {{ capacity: 20 }}
-    restart: {{ after: 500ms, new_address: true }}
+    restart: {{ after: 500ms, new_address: {moves} }}
     program: [ {{ work: {{ exponential: 10ms }} }}, {{ effect: row }}, {{ respond: ok }}, {{ work: 5ms }} ]
   auth: {{ concurrency: 2, work: {{ exponential: 20ms }} }}
 links:
@@ -77,13 +78,14 @@ links:
       decode: {{ takes: 1ms, fails: 1% }}
   app -> api: *way
 {tokens}
-policies: {{ p: {{ {policy} }} }}
+policies: {{ p: {{ {policy} }}, later: {{ attempt_timeout: 70ms, retry: {{ max_attempts: 2, on: [ timeout, reset ] }} }} }}
 faults:
   - {{ at: 1s, crash: {{ service: api, replicas: 1 }} }}
   - {{ at: 1500ms, crash: {{ service: front, replicas: 1 }} }}
   - {{ at: 2s, for: 300ms, outage: api }}
   - {{ at: 2500ms, for: 200ms, refuse: api }}
-{revoked}  - {{ at: 3500ms, for: 300ms, certificate: api }}
+{revoked}  - {{ at: 2200ms, for: 2s, change_policy: {{ policy: p, to: later, over: 1s }} }}
+  - {{ at: 3500ms, for: 300ms, certificate: api }}
   - {{ at: 4s, for: 500ms, outage: auth }}
   - {{ at: 4500ms, for: 500ms, errors: {{ service: api, share: 50%, fail: unauthenticated }} }}
 "

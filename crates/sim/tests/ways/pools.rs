@@ -288,3 +288,15 @@ fn addresses_that_are_kept_are_not_asked_for() {
     let legs = &outcome.drained.passages[0];
     assert_eq!(legs.entered[Leg::Dns as usize], 2);
 }
+
+#[test]
+fn addresses_that_nobody_changes_or_looks_at_are_refused() {
+    let problems = wrong(&world("pool: { dns_ttl: 5s }", "work: 1s", "", ""));
+    assert!(
+        problems.contains("pool.dns_ttl: does nothing"),
+        "{problems}"
+    );
+    let api = "work: 1s, restart: { new_address: true }";
+    let problems = wrong(&world("delay: 1s, phases: { dns: 1s }", api, "", ""));
+    assert!(problems.contains("nobody looks at addresses"), "{problems}");
+}

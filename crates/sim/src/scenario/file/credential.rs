@@ -8,7 +8,7 @@ use super::law::LawFile;
 use crate::law::Law;
 use crate::scenario::context::Context;
 use crate::scenario::credential::{Credential, Credentials, Refresh};
-use crate::scenario::model::Link;
+use crate::scenario::model::{Caller, Link};
 use crate::scenario::tree::{At, Position};
 use crate::scenario::written::{record, words};
 use crate::step::{Call, Compiler, Step};
@@ -28,12 +28,12 @@ record! {
         /// How long one is good for.
         lifetime: LawFile,
         /// A new one is asked for so long before the old one ends, while that is still used.
-        refresh_margin: Span = "0s",
+        refresh_margin: At<Span> = "0s",
         /// Whether a process asks for one at a time, and everybody waits for that; otherwise each attempt that needs one asks
         /// for itself.
         single_flight: bool = true,
         /// Which callers share one.
-        per: Holder = "process",
+        per: At<Holder> = "process",
         /// What attempts get that need one when there is none. A request for one that was refused for good
         /// (`permission_denied`, `invalid`) is passed on as it is. The phase is `credential`.
         fail: FailureFile = "unavailable",
@@ -60,12 +60,20 @@ words! {
 impl CredentialFile {
     fn mean(&self, name: &str, context: &mut Context<'_>) -> Credential {
         let lifetime = context.within("lifetime", |context| self.lifetime.mean(context));
+        if let Some(Law::Constant(lifetime)) = lifetime
+            && self.refresh_margin.value >= lifetime
+        {
+            let message = format!(
+                "refresh_margin: must be below the lifetime ({lifetime}), or each call asks for another"
+            );
+            context.report(self.refresh_margin.at, message);
+        }
         Credential {
             name: name.into(),
             lifetime: lifetime.unwrap_or(Law::Constant(Span::ZERO)),
-            refresh_margin: self.refresh_margin,
+            refresh_margin: self.refresh_margin.value,
             single_flight: self.single_flight,
-            per_client: self.per == Holder::Client,
+            per_client: self.per.value == Holder::Client,
             fail: Failure {
                 phase: self.fail.phase.unwrap_or(Phase::Credential),
                 ..self.fail.mean()
@@ -122,6 +130,13 @@ pub(crate) fn credentials(
                 // Whether what it names exists is looked at all the same.
                 context.service(&written.from);
                 return;
+            }
+            let own = |&(caller, link): &(Caller, u32)| {
+                takes(link) && matches!(caller, Caller::Service(_))
+            };
+            if written.per.value == Holder::Client && !sites.iter().any(own) {
+                let message = "per: a client calls on its own behalf only; write `process`";
+                context.report(written.per.at, message);
             }
             for (site, &(caller, link)) in sites.iter().enumerate() {
                 if !takes(link) {

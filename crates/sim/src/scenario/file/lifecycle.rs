@@ -35,7 +35,7 @@ record! {
         answer: DeathAnswer = "reset",
         /// Whether it comes back under another address. Nobody is at the old one, so connecting there takes as long as one
         /// lets it; callers with a `dns_ttl` go there for as long. Only links with a `pool` look.
-        new_address: bool = false,
+        new_address: At<bool> = false,
     }
 }
 
@@ -178,7 +178,7 @@ impl ServiceFile {
             }
         });
         Restart {
-            new_address: file.new_address,
+            new_address: file.new_address.value,
             after: file.after,
             cold,
             answer: match file.answer {

@@ -4,7 +4,6 @@ use seawall::{FailureKind, Phase, Span};
 
 use super::law::LawFile;
 use crate::law::Law;
-use crate::metrics::PHASES;
 use crate::scenario::context::Context;
 use crate::scenario::passage::PhaseRule;
 use crate::scenario::tree::At;
@@ -45,8 +44,8 @@ record! {
 }
 
 impl PhasesFile {
-    pub(crate) fn mean(&self, context: &mut Context<'_>) -> [Option<PhaseRule>; PHASES] {
-        let mut rules = [const { None }; PHASES];
+    pub(crate) fn mean(&self, context: &mut Context<'_>) -> [Option<PhaseRule>; Phase::ALL.len()] {
+        let mut rules = [const { None }; Phase::ALL.len()];
         for (written, phase) in [
             (&self.dns, Phase::Dns),
             (&self.connect, Phase::Connect),

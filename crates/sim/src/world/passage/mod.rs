@@ -236,7 +236,7 @@ impl World {
         });
         let call = self.tasks[id].call.as_mut().expect(CALLING);
         call.job = job;
-        let process = call.engine - site.first_engine;
+        let process = self.edges[site.edge as usize].process_of(call.engine);
         if self.effects.is_some() {
             self.send_intent(id, Some(job), attempt, index);
         }

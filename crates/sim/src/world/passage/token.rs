@@ -64,8 +64,8 @@ impl World {
     /// The process that makes the call of a trip, and the client on whose behalf.
     fn holder(&self, trip: &super::Trip) -> Option<(u32, u32)> {
         let call = self.tasks.get(trip.caller)?.call.as_ref()?;
-        let first = self.sites[trip.site as usize].first_engine;
-        Some((call.engine - first, call.tenant))
+        let edge = &self.edges[call.edge as usize];
+        Some((edge.process_of(call.engine), call.tenant))
     }
 
     /// A trip has come home with an answer. `Some`: that is thrown away, the trip goes out once more, and this follows.
