@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sim::World;
 use sim::metrics::{CallRecord, Counts, Ended, JobEnd, JobRecord, Outcome};
-use sim::scenario::model::FaultKind;
+use sim::scenario::model::{Caller, FaultKind};
 use sim::scenario::{Override, Scenario};
 
 use super::draw::Drawn;
@@ -193,11 +193,19 @@ fn strangers_change_nothing(
         return None;
     }
     let name = |scenario: &Scenario, index: usize| scenario.edge_name(&scenario.edges[index]);
-    for (index, count) in plain.totals.edges.iter().enumerate() {
+    for (index, edge) in scenario.edges.iter().enumerate() {
+        // Work that goes on for nobody is cut when the last call is over, be it a stranger's.
+        let until = |outcome: &Outcome, edge_index: usize| match edge.caller {
+            Caller::Client(_) => outcome.drained.edges[edge_index].clone(),
+            Caller::Service(_) => outcome.totals.edges[edge_index].clone(),
+        };
         let mine = name(scenario, index);
         let there = (0..more.edges.len()).find(|&other| name(&more, other) == mine);
-        let theirs = there.map(|other| &crowded.totals.edges[other]);
-        if theirs != Some(count) {
+        let (count, theirs) = (
+            until(plain, index),
+            there.map(|other| until(&crowded, other)),
+        );
+        if theirs.as_ref() != Some(&count) {
             return Some(format!(
                 "strangers move {mine}: {theirs:?} instead of {count:?}"
             ));

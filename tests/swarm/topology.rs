@@ -189,6 +189,29 @@ fn step(dice: &mut Dice, index: usize, depth: usize, keyed: &Keyed) -> String {
             dice.between(1, 3),
             step(dice, index, depth + 1, keyed)
         ),
+        7 if depth < 2 => {
+            let keys = dice.between(1, 30);
+            let capacity = dice.between(1, keys);
+            let skew = dice.pick(&["0", "0.8", "1.5"]);
+            let options = dice.pick(&[
+                "",
+                ", coalesce: true",
+                ", scope: service, coalesce: true, ttl: 2s",
+                ", ttl: 1s, ttl_jitter: 50%, filled: true, hit: { work: 1ms }",
+                ", scope: service, ttl: 500ms, on_failure: delete",
+            ]);
+            let stale = dice.one_in(3);
+            let (rule, miss) = match stale && !last {
+                true => (
+                    ", ttl: 1s, coalesce: true, on_failure: stale",
+                    call(dice, index, keyed),
+                ),
+                false => (options, step(dice, index, depth + 1, keyed)),
+            };
+            format!(
+                "{{ cache: {{ keys: {keys}, capacity: {capacity}, skew: {skew}{rule}, miss: {miss} }} }}"
+            )
+        }
         3 => format!("{{ delay: {} }}", law(dice, 20)),
         4 => format!("{{ effect: {} }}", dice.pick(&["order", "mail", "charge"])),
         5 | 6 => format!("{{ work: {} }}", law(dice, 20)),

@@ -22,6 +22,7 @@ mod credential;
 mod departure;
 mod edge;
 mod effects;
+mod failing;
 mod fallback;
 mod fault;
 mod hedge;

@@ -3,7 +3,7 @@
 //! An iteration of a client and a job at a service are one task each; `parallel` and `repeat` run their
 //! blocks in child tasks, which live until their parent goes on.
 
-use seawall::{Entropy, FailureKind, Reply};
+use seawall::{Entropy, Reply};
 
 use super::cache::Found;
 use super::call::Call;
@@ -48,7 +48,7 @@ pub(super) enum What {
 
 const NO_BODY: u32 = u32::MAX;
 /// Nobody draws for these: a block is part of another program, and who asks for a token does nothing else.
-const NO_STEPS: &str = "a block is no root, and an errand is one call";
+pub(super) const NO_STEPS: &str = "a block is no root, and an errand is one call";
 /// An address behind all code.
 const NOWHERE: u32 = u32::MAX;
 
@@ -253,58 +253,6 @@ impl World {
                 self.tasks[id].pc = body;
                 Some(id)
             }
-        }
-    }
-
-    /// A call failed that a task waited for, which may be over itself.
-    pub(super) fn on_fail(&mut self, id: TaskId, kind: FailureKind) -> Option<Event> {
-        match self.tasks.contains(id) {
-            true => self.fail_program(id, kind),
-            false => None,
-        }
-    }
-
-    /// A call failed, and the program that the task is part of with it.
-    pub(super) fn fail_program(&mut self, id: TaskId, kind: FailureKind) -> Option<Event> {
-        self.stop_program(id);
-        match self.tasks[id].what {
-            What::Job(_) => self.end_job(id, Reply::Failed(kind.into())),
-            What::Iteration { client, instance } => {
-                self.tasks.remove(id);
-                self.end_iteration(client, instance, false);
-                None
-            }
-            What::Errand(_) => {
-                self.end_errand(id, Some(kind));
-                None
-            }
-            What::Block { root, .. } => match self.caches {
-                Some(_) => self.fetch_fails(id, kind),
-                None => None,
-            }
-            .or(Some(Event::Fail(kind, root))),
-        }
-    }
-
-    /// The program that a task is part of says this before its end, and is over.
-    #[cold]
-    #[inline(never)]
-    fn end_program(&mut self, id: TaskId, reply: Reply) -> Option<Event> {
-        if let (What::Iteration { .. } | What::Block { .. }, Reply::Failed(failure)) =
-            (&self.tasks[id].what, reply)
-        {
-            return self.fail_program(id, failure.kind);
-        }
-        let root = self.tasks[id].root(id);
-        self.stop_program(root);
-        match self.tasks[root].what {
-            What::Job(_) => self.end_job(root, reply),
-            What::Iteration { client, instance } => {
-                self.tasks.remove(root);
-                self.end_iteration(client, instance, true);
-                None
-            }
-            What::Errand(_) | What::Block { .. } => unreachable!("{NO_STEPS}"),
         }
     }
 

@@ -322,7 +322,7 @@ version: 1
 run: { duration: 100s }
 clients: { web: { arrivals: { poisson: 10/s }, calls: [ { to: s, policy: sdk } ] } }
 services: { s: { concurrency: 10, program: [ { work: 1ms }, { cache: { keys: 5, miss: { work: 1ms } } } ] } }
-policies: { sdk: { attempt_timeout: 1s } }
+policies: { sdk: { attempt_timeout: 1s }, rates: { attempt_timeout: 2s } }
 faults:
   - { at: 1s, for: 1s, slow: { service: s, factor: 3x } }
   - { at: 2s, errors: { service: s, share: 50%, fail: { kind: internal, phase: connect, retry_after: 1s } } }

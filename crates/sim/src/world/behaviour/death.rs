@@ -84,7 +84,6 @@ impl World {
             self.lose_tokens(service, replica);
         }
         self.forget_policies(service, replica);
-        self.lose_caches(service, replica);
         if self.passages.is_some() {
             self.lose_connections(service, replica);
         }
@@ -162,6 +161,7 @@ impl World {
         it.probes
             .iter_mut()
             .for_each(|probe| (probe.bad, probe.good) = (0, 0));
+        self.lose_caches(service, replica);
         self.rotate(service);
     }
 

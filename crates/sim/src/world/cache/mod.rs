@@ -198,7 +198,7 @@ impl World {
         self.spawn(id, root, entry)
     }
 
-    /// A replica is dead: its own caches are empty.
+    /// A replica begins, after its death or as a new one: its own caches are empty.
     pub(super) fn lose_caches(&mut self, service: u32, replica: u32) {
         let Some(state) = self.caches.as_deref_mut() else {
             return;
