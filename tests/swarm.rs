@@ -27,7 +27,7 @@ use crate::scenario_page::page::Page;
 use draw::{Drawn, Snippets};
 
 /// Worlds of every test run.
-const USUAL: Range<u64> = 0..100;
+const USUAL: Range<u64> = 0..200;
 
 /// So many broken worlds are made small; of the others it is only said what is wrong.
 const EXPLAINED: usize = 3;
