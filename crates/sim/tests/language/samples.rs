@@ -264,6 +264,7 @@ policies:
 
 /// Policies with which those keys change what happens that the samples' values leave alone.
 pub(crate) const POINTED: &str = "
+- { attempt_timeout: 300ms, breaker: { window: 10, minimum_calls: 5, failure_rate: 40%, open_for: 1s, half_open_calls: 2, ramp: { from: 20%, factor: 2, every: 200ms } } }
 - { retry: { max_attempts: 6, on: [ 5xx, 429, timeout, dns ], backoff: { exponential: { base: 100ms, max: 150ms } } } }
 - { retry: { max_attempts: 6, on: [ 5xx, 429 ], backoff: { aws_jitter: { base: 50ms, cap: 100ms } } } }
 - retry: { max_attempts: 4, on: [ 5xx, 429, timeout ], backoff: { aws_sdk: { mode: standard_2.1, service: dynamodb, retry_after: ignore } } }

@@ -329,7 +329,7 @@ fn metastable_takes_two_blocks_after_the_trigger() {
     // Forty calls a second and one in a hundred failing: 164 calls to a block, five windows.
     let calls = |end: u64| {
         move |s: u64| match s {
-            _ if s < end => (40, if s % 5 == 0 { 38 } else { 40 }),
+            _ if s < end => (40, if s.is_multiple_of(5) { 38 } else { 40 }),
             _ => (40, 0),
         }
     };
