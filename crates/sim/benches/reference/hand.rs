@@ -73,7 +73,7 @@ impl<E> Heap<E> {
 
 /// What a run of a yardstick found.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Found {
+pub(crate) struct Found {
     /// Events taken from the heap.
     pub events: u64,
     /// Mean time a request took, in seconds.
@@ -85,7 +85,7 @@ pub struct Found {
 }
 
 /// (A) M/M/1 with arrival rate 0.8/s and service rate 1/s.
-pub fn mm1(requests: u64, seed: u128) -> Found {
+pub(crate) fn mm1(requests: u64, seed: u128) -> Found {
     enum Event {
         Arrival,
         Departure,
@@ -130,7 +130,7 @@ pub fn mm1(requests: u64, seed: u128) -> Found {
 /// (B) Poisson 3.2/s to 4 exponential servers with 8 waiting places; attempt timeout 3 s, at most 3
 /// retries, full jitter `U(0, min(10, 0.5 * 2^k))` s, a full queue refuses at once, timed-out work is
 /// not cancelled.
-pub fn retry_storm(requests: u64, seed: u128) -> Found {
+pub(crate) fn retry_storm(requests: u64, seed: u128) -> Found {
     enum Event {
         Arrival,
         Retry(u32),

@@ -1,5 +1,9 @@
 //! Everything the fuzz target of the scenario language ever found worth keeping, each also with a byte changed here and there, on
 //! any toolchain.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the corpus is on disk; the ban is for the kernel"
+)]
 
 mod harness;
 
