@@ -26,7 +26,9 @@ impl World {
             self.empty_caches(service, share, replicas);
         }
         if let FaultKind::Outage { service } = self.scenario.faults[fault as usize].kind {
-            let inside: Vec<_> = self.jobs_inside(service).collect();
+            let mut inside: Vec<_> = self.jobs_inside(service).collect();
+            // Slots are given to whoever comes, other clients' tasks among them: they are no order.
+            inside.sort_by_key(|(_, arrived, _)| *arrived);
             for (job, _, answered) in inside {
                 // One that was answered already ended then, as far as counting goes.
                 if !answered {
