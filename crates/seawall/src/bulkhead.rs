@@ -22,7 +22,7 @@ pub struct Bulkhead {
     /// The longest wait for a permit (also bounded by the deadline); above 0 if anybody may wait.
     pub max_wait: Span,
     /// Whether a call keeps its permit during backoff. If not, it queues anew for each attempt. `None`: by its place
-    /// in [`Spec::order`], and without one it does not. May not contradict the order.
+    /// in [`Spec::order`](crate::Spec::order), and without one it does not. May not contradict the order.
     pub hold_during_backoff: Option<bool>,
 }
 

@@ -33,7 +33,7 @@ use crate::time::{Span, Time};
 pub struct Breaker {
     /// When it opens, and what it lets through afterwards.
     pub rule: BreakerRule,
-    /// Whether each attempt is one result, or each call. `None`: by its place in [`Spec::order`], and without one
+    /// Whether each attempt is one result, or each call. `None`: by its place in [`Spec::order`](crate::Spec::order), and without one
     /// attempts. May not contradict the order.
     pub counts: Option<Counts>,
     /// Whether refusals by layers inside it are failures to it. If not they are no results.

@@ -54,7 +54,7 @@ impl Layer {
 /// Layers, outermost first.
 ///
 /// Every part that the policy has must be named, each once. The total timeout belongs outside retry, the attempt
-/// timeout inside it. Checked by [`Spec::check`].
+/// timeout inside it. Checked by [`Spec::check`](crate::Spec::check).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order(Vec<Layer>);
 
