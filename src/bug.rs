@@ -2,6 +2,7 @@
 
 use std::panic;
 
+use crate::error::tell;
 use crate::replicate;
 use crate::report::manifest;
 
@@ -11,15 +12,17 @@ pub fn install(arguments: &[String]) {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
         usual(info);
-        eprintln!(
+        tell(format_args!(
             "\nThis is a bug in retrystorm {}.",
             env!("CARGO_PKG_VERSION")
-        );
-        eprintln!(
+        ));
+        tell(format_args!(
             "It happens again with:\n  {}",
             replay(&arguments, replicate::running_seed())
-        );
-        eprintln!("Please report it with the scenario, the message above and this command.");
+        ));
+        tell(format_args!(
+            "Please report it with the scenario, the message above and this command."
+        ));
     }));
 }
 

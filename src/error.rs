@@ -1,6 +1,7 @@
 //! What can go wrong, and with which exit code the program then ends.
 
-use std::io;
+use std::fmt;
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use sim::scenario::Problems;
@@ -54,6 +55,11 @@ pub mod exit {
             "Ctrl-C. What was finished was written and is marked as incomplete.",
         ),
     ];
+}
+
+/// Says something on standard error. Where nobody can be told, the exit code still says what happened.
+pub fn tell(words: fmt::Arguments<'_>) {
+    let _ = writeln!(io::stderr(), "{words}");
 }
 
 /// Why a command could not do what it was asked to.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use retrystorm::cli::Cli;
-use retrystorm::error::Error;
+use retrystorm::error::{Error, tell};
 use retrystorm::report::style::Style;
 use retrystorm::{bug, command};
 
@@ -24,12 +24,12 @@ fn main() -> ExitCode {
                 // Each line begins with file:line:col, as editors expect.
                 Error::Scenario(problems) => {
                     let n = problems.len();
-                    eprintln!(
+                    tell(format_args!(
                         "{problems}\n{red} {n} problem{}",
                         if n == 1 { "" } else { "s" }
-                    );
+                    ));
                 }
-                _ => eprintln!("{red} {error}"),
+                _ => tell(format_args!("{red} {error}")),
             }
             ExitCode::from(error.code())
         }

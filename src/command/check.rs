@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::advice::facts::Facts;
 use crate::advice::{self, Advice};
 use crate::cli::{Check, CheckFormat, Talk};
-use crate::error::{Error, exit};
+use crate::error::{Error, exit, tell};
 use crate::input::Input;
 use crate::number;
 use crate::report::style::Style;
@@ -34,7 +34,7 @@ pub(super) fn check(check: &Check, talk: Talk) -> Result<u8, Error> {
         // What is denied is an error: it is told, as errors are, a line each.
         _ if talk.quiet => {
             let denied = advice.iter().filter(|_| denied);
-            denied.for_each(|piece| eprintln!("{}", advice::line(piece)));
+            denied.for_each(|piece| tell(format_args!("{}", advice::line(piece))));
         }
         CheckFormat::Text => {
             let style = Style::of_stdout(talk.no_color);

@@ -10,7 +10,7 @@ use sim::scenario::{Override, Scenario};
 
 use crate::advice::{self, facts::Facts};
 use crate::cli::{Format, Run, Talk};
-use crate::error::{Error, exit};
+use crate::error::{Error, exit, tell};
 use crate::input::Input;
 use crate::interrupt;
 use crate::precision::{self, Goal, Reached};
@@ -35,7 +35,9 @@ pub(super) fn run(run: &Run, talk: Talk, arguments: &[String]) -> Result<u8, Err
         );
         if !advice.is_empty() {
             let (count, file) = (advice::count(&advice), run.file.display());
-            eprintln!("advice: {count}; `retrystorm check {file}` tells");
+            tell(format_args!(
+                "advice: {count}; `retrystorm check {file}` tells"
+            ));
         }
     }
     let goals = goals(&run.precision, &loaded.scenario)?;

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::run::parsed;
 use crate::cli::{Format, Sweep, Talk};
-use crate::error::{Error, exit};
+use crate::error::{Error, exit, tell};
 use crate::input::Input;
 use crate::interrupt;
 use crate::progress::Progress;
@@ -48,9 +48,14 @@ pub(super) fn sweep(sweep: &Sweep, talk: Talk, arguments: &[String]) -> Result<u
     if !talk.quiet {
         let name = out.join(journal::NAME);
         match earlier.refused {
-            Some(why) => eprintln!("starting anew: {} cannot be used, {why}", name.display()),
+            Some(why) => tell(format_args!(
+                "starting anew: {} cannot be used, {why}",
+                name.display()
+            )),
             None if taken_over > 0 => {
-                eprintln!("going on: {taken_over} of {all} runs were finished before");
+                tell(format_args!(
+                    "going on: {taken_over} of {all} runs were finished before"
+                ));
             }
             None => {}
         }

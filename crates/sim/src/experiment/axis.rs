@@ -127,6 +127,9 @@ impl Written for AxisFile {
     }
 }
 
+/// More values are a slip of the finger: each is run, several times.
+const STEPS_MAX: u32 = 10_000;
+
 impl AxisFile {
     /// What it means; `file` is where it is written.
     pub(super) fn mean(
@@ -265,7 +268,13 @@ impl RangeFile {
             number_and_unit(&to, problems),
         );
         let ((first, unit), (last, other)) = (first?, last?);
-        let steps = self.steps.0?.value.0;
+        let At { value: steps, at } = self.steps.0?;
+        let steps = steps.0;
+        if steps > STEPS_MAX {
+            let message = format!("steps: at most {STEPS_MAX} values on one axis, got {steps}");
+            problems.report(at, message);
+            return None;
+        }
         if unit != other {
             let message = format!(
                 "`from` and `to` need the same unit, got {:?} and {:?}",

@@ -20,8 +20,8 @@
 //!
 //! Then the run was
 //!
-//! * **healthy** if no block from the begin of the trigger on is bad; without a trigger, if 95 % of all
-//!   calls were answered well;
+//! * **healthy** if no block from the begin of the trigger on is bad; without a trigger, or without a block that begins
+//!   with it or later, if 95 % of all calls were answered well;
 //! * **recovered** after *x* if there are bad blocks, but none that begins later than *x* after the end of
 //!   the trigger (0 s if all were over with it);
 //! * **metastable** if the last block is still bad though the trigger has been over for two blocks, and for ten
@@ -35,7 +35,7 @@ use std::fmt;
 
 use seawall::{Span, Time};
 
-use crate::metrics::{Outcome, Window};
+use crate::metrics::{Ended, Outcome, Window};
 use crate::scenario::model::{Caller, Scenario, Source};
 pub use trigger::Trigger;
 
@@ -142,7 +142,8 @@ pub fn judge(scenario: &Scenario, outcome: &Outcome) -> Judgement {
         trigger,
         baseline: series.baseline,
         block: series.block,
-        too_short: verdict == Verdict::Degraded
+        too_short: outcome.ended == Ended::Completed
+            && verdict == Verdict::Degraded
             && series.well_before
             && trigger
                 .and_then(|t| t.end)
@@ -206,7 +207,12 @@ fn in_flight<'a>(scenario: &Scenario, windows: impl Iterator<Item = &'a &'a Wind
 impl Series {
     fn of(scenario: &Scenario, outcome: &Outcome, trigger: Option<Trigger>) -> Series {
         let warm = Time::ZERO.after(scenario.run.warmup);
-        let windows: Vec<&Window> = outcome.windows.iter().filter(|w| w.start >= warm).collect();
+        // A run that was cut short ends with a window that is no whole one: hardly anything is in it.
+        let whole = |w: &Window| {
+            outcome.ended == Ended::Completed || w.end.since(w.start) >= scenario.run.window
+        };
+        let windows = outcome.windows.iter();
+        let windows: Vec<&Window> = windows.filter(|&w| w.start >= warm && whole(w)).collect();
         let before: Vec<&&Window> = windows
             .iter()
             .filter(|w| trigger.is_some_and(|t| w.end <= t.begin))
@@ -317,7 +323,10 @@ impl Series {
     }
 
     fn verdict(&self, trigger: Option<Trigger>) -> Verdict {
-        let Some(trigger) = trigger else {
+        let from = |time: Time| self.points.partition_point(|point| point.start < time);
+        let blocks = self.blocks();
+        // Without a block that begins with the trigger or later, nothing tells before from after.
+        let Some(trigger) = trigger.filter(|trigger| from(trigger.begin) < blocks.end) else {
             let good: f64 = self.points.iter().map(|point| point.good).sum();
             let offered: f64 = self.points.iter().map(|point| point.offered).sum();
             let well = good >= ENOUGH * offered;
@@ -327,8 +336,6 @@ impl Series {
                 Verdict::Degraded
             };
         };
-        let from = |time: Time| self.points.partition_point(|point| point.start < time);
-        let blocks = self.blocks();
         let disturbed = blocks
             .clone()
             .skip(from(trigger.begin))

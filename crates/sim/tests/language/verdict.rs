@@ -340,3 +340,33 @@ fn metastable_takes_two_blocks_after_the_trigger() {
     );
     assert_eq!(verdict(OPEN, &trigger(590), calls(590)), Verdict::Degraded);
 }
+
+/// What is left of a window when a run is cut short is nearly nothing, and nearly nothing is not bad.
+#[test]
+fn a_window_that_was_cut_off_is_not_judged() {
+    let scenario = world(OPEN, FAULT);
+    let mut cut = run(&scenario, |s| (1000, if s < 120 { 1000 } else { 0 }));
+    cut.ended = Ended::Interrupted;
+    let last = cut.windows.last_mut().expect("windows");
+    last.end = last.start;
+    last.counts.edges[0] = EdgeCount::default();
+    let judgement = judge(&scenario, &cut);
+    assert_eq!(judgement.verdict, Verdict::Metastable);
+}
+
+#[test]
+fn one_window_over_all_is_judged_by_all_calls() {
+    let scenario = yaml(
+        "
+version: 1
+run: { duration: 600s, window: 600s }
+clients: { web: { arrivals: { poisson: 1000/s }, calls: [ api ] } }
+services: { api: { work: 1ms } }
+faults: [ { at: 120s, for: 10s, outage: api } ]
+",
+    );
+    let mut one = run(&scenario, |_| (1000, 200));
+    one.windows.truncate(1);
+    one.windows[0].end = Time::ZERO.after(Span::secs(600));
+    assert_eq!(judge(&scenario, &one).verdict, Verdict::Degraded);
+}

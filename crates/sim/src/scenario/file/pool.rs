@@ -8,6 +8,9 @@ use crate::scenario::passage::PoolRule;
 use crate::scenario::tree::At;
 use crate::scenario::written::{Limit, Whole, record, words};
 
+/// More connections that are there from the start are a slip of the finger.
+const WARM_MAX: u32 = 100_000;
+
 record! {
     /// Connections that each calling process keeps to the service, and who gets one. What opening one takes is said by
     /// the `phases` of the link. A bare number is how many.
@@ -129,6 +132,13 @@ impl PoolFile {
         {
             let message = "notices_close: the service closes nothing without `server_idle_timeout`";
             context.report(notices.at, message);
+        }
+        if self.warm.value.0 > WARM_MAX {
+            let message = format!(
+                "warm: at most {WARM_MAX} connections for each process, got {}",
+                self.warm.value.0
+            );
+            context.report(self.warm.at, message);
         }
         if let Some(size) = self.size.0
             && self.warm.value.0 > size
