@@ -333,7 +333,7 @@ fn ctrl_c_ends_a_run_where_it_is_and_writes_what_there_is() {
 fn where_nobody_can_be_told_the_exit_code_still_says_it() {
     let folder = Folder::new();
     folder.write("bad.yaml", "version: 1\nclinets: {}\n");
-    for (command, code) in [("check bad.yaml", 2), ("run nothing.yaml", 2)] {
+    for (command, code) in [("check bad.yaml", 2), ("run nothing.yaml", 3)] {
         let full = std::fs::OpenOptions::new()
             .write(true)
             .open("/dev/full")
