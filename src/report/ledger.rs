@@ -2,7 +2,7 @@
 
 use seawall::{Reply, Span, Stopped, Time};
 use sim::metrics::{By, Entry, Known, Mark, Next, Response, Source};
-use sim::scenario::model::{Caller, Scenario};
+use sim::scenario::model::Scenario;
 
 use super::csv::Table;
 
@@ -86,16 +86,13 @@ pub fn csv(scenario: &Scenario, ledger: &[Entry]) -> String {
 fn row(scenario: &Scenario, entry: &Entry) -> [String; 21] {
     let edge = scenario.edges[entry.edge as usize];
     let service = &scenario.services[edge.service as usize];
-    let caller = match edge.caller {
-        Caller::Client(i) => &scenario.clients[i as usize].name,
-        Caller::Service(i) => &scenario.services[i as usize].name,
-    };
+    let caller = scenario.caller_name(edge.caller);
     let number = |n: Option<u64>| n.map_or_else(String::new, |n| n.to_string());
     let (next, why, wait) = next(entry.next);
     [
         entry.call.to_string(),
         number(entry.parent),
-        caller.clone(),
+        caller.to_string(),
         entry.process.to_string(),
         service.name.clone(),
         service.operations[entry.operation as usize].name.clone(),

@@ -3,7 +3,6 @@
 use seawall::{BreakerState, FailureKind, Reply, Stopped, Time, Verdict};
 use sim::metrics::{JobEnd, Leg};
 use sim::scenario::Scenario;
-use sim::scenario::model::Caller;
 use sim::trace::{Attempt, AttemptEnd, Call, Job};
 
 /// Something that took time.
@@ -97,10 +96,7 @@ impl Spans<'_> {
     fn call(&self, call: &Call) -> Span {
         let scenario = self.scenario;
         let edge = &scenario.edges[call.edge as usize];
-        let owner = match edge.caller {
-            Caller::Client(i) => &scenario.clients[i as usize].name,
-            Caller::Service(i) => &scenario.services[i as usize].name,
-        };
+        let owner = scenario.caller_name(edge.caller);
         let service = &scenario.services[edge.service as usize];
         let operation = &scenario.sites[call.site as usize].operation;
         let operation = &service.operations[*operation as usize].name;
@@ -134,7 +130,7 @@ impl Spans<'_> {
         }
         Span {
             what: What::Call,
-            owner: owner.clone(),
+            owner: owner.to_string(),
             name: format!("{owner} → {}", titled(&service.name, operation)),
             from: call.began,
             to: call.ended,

@@ -13,7 +13,7 @@ pub use way::ways;
 
 use seawall::{Span, Time};
 use sim::arrivals::Arrivals;
-use sim::scenario::model::{Caller, Edge, Fault, FaultKind, Scenario};
+use sim::scenario::model::{Edge, Fault, FaultKind, Scenario};
 use sim::scenario::passage::PoolPlace;
 
 use trouble::troubled;
@@ -31,7 +31,7 @@ pub fn edge(scenario: &Scenario, edge: &Edge) -> String {
 #[must_use]
 pub fn arrow(scenario: &Scenario, edge: &Edge) -> String {
     let service = &scenario.services[edge.service as usize].name;
-    let short = format!("{} → {service}", caller(scenario, edge));
+    let short = format!("{} → {service}", scenario.caller_name(edge.caller));
     let same_ends = |e: &&Edge| e.caller == edge.caller && e.service == edge.service;
     match scenario.edges.iter().filter(same_ends).count() {
         0 | 1 => short,
@@ -43,23 +43,12 @@ pub fn arrow(scenario: &Scenario, edge: &Edge) -> String {
 #[must_use]
 pub fn pool(scenario: &Scenario, place: &PoolPlace) -> String {
     let service = &scenario.services[place.service as usize].name;
-    let short = format!("{} -> {service}", called(scenario, place.caller));
+    let short = format!("{} -> {service}", scenario.caller_name(place.caller));
     let same_ends = |p: &&PoolPlace| p.caller == place.caller && p.service == place.service;
     let all = scenario.passages.iter().flat_map(|ways| &ways.pools);
     match all.filter(same_ends).count() {
         0 | 1 => short,
         _ => format!("{short} ({})", scenario.links[place.link as usize].name),
-    }
-}
-
-fn caller<'a>(scenario: &'a Scenario, edge: &Edge) -> &'a str {
-    called(scenario, edge.caller)
-}
-
-fn called(scenario: &Scenario, caller: Caller) -> &str {
-    match caller {
-        Caller::Client(i) => &scenario.clients[i as usize].name,
-        Caller::Service(i) => &scenario.services[i as usize].name,
     }
 }
 

@@ -132,10 +132,7 @@ pub(super) fn sustained_attempts(scenario: &Scenario, calls: &Rates, index: usiz
     if spec.breaker.is_some() {
         return 1.0;
     }
-    let processes = match edge.caller {
-        Caller::Client(i) => scenario.clients[i as usize].instances,
-        Caller::Service(i) => scenario.services[i as usize].replicas,
-    };
+    let processes = scenario.processes(edge.caller);
     // Retries per call of a floor of so many per second and process.
     let floor = |per_s: f64| {
         let rate = calls.of_edge(scenario, index);

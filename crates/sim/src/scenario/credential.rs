@@ -61,10 +61,7 @@ impl Scenario {
             return String::new();
         };
         let refresh = used.refreshes[refresh];
-        let caller = match refresh.caller {
-            Caller::Client(i) => &self.clients[i as usize].name,
-            Caller::Service(i) => &self.services[i as usize].name,
-        };
+        let caller = self.caller_name(refresh.caller);
         let name = &used.all[refresh.credential as usize].name;
         format!("{caller}: {name}")
     }

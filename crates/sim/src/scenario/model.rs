@@ -67,13 +67,29 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// What a caller is called.
+    #[must_use]
+    pub fn caller_name(&self, caller: Caller) -> &str {
+        match caller {
+            Caller::Client(i) => &self.clients[i as usize].name,
+            Caller::Service(i) => &self.services[i as usize].name,
+        }
+    }
+
+    /// How many processes a caller has, each with policies, connections and tokens of its own: the instances of a client,
+    /// the replicas of a service.
+    #[must_use]
+    pub fn processes(&self, caller: Caller) -> u32 {
+        match caller {
+            Caller::Client(i) => self.clients[i as usize].instances,
+            Caller::Service(i) => self.services[i as usize].replicas,
+        }
+    }
+
     /// `caller -> service (policy)`: how an edge is called in reports.
     #[must_use]
     pub fn edge_name(&self, edge: &Edge) -> String {
-        let caller = match edge.caller {
-            Caller::Client(i) => &self.clients[i as usize].name,
-            Caller::Service(i) => &self.services[i as usize].name,
-        };
+        let caller = self.caller_name(edge.caller);
         let service = &self.services[edge.service as usize].name;
         let policy = &self.policies[edge.policy as usize].name;
         format!("{caller} -> {service} ({policy})")
@@ -96,10 +112,7 @@ impl Scenario {
     #[must_use]
     pub fn edge_stream_name(&self, index: usize) -> String {
         let edge = self.edges[index];
-        let caller = match edge.caller {
-            Caller::Client(i) => &self.clients[i as usize].name,
-            Caller::Service(i) => &self.services[i as usize].name,
-        };
+        let caller = self.caller_name(edge.caller);
         let service = &self.services[edge.service as usize].name;
         let twins = |e: &&Edge| e.caller == edge.caller && e.service == edge.service;
         match self.edges[..index].iter().filter(twins).count() {

@@ -8,7 +8,7 @@ use crate::event::Event;
 use crate::metrics::{EdgeGauge, EdgeMeter, Exchange, Said};
 use crate::queue::{EventQueue, Lane, Rank};
 use crate::rng::{Purpose, Stream};
-use crate::scenario::model::{Caller, Edge, FaultKind, Scenario};
+use crate::scenario::model::{Edge, FaultKind, Scenario};
 
 /// An edge while it runs.
 #[derive(Clone, Debug)]
@@ -78,13 +78,9 @@ impl EdgeState {
         let name = scenario.edge_stream_name(index);
         let spec = scenario.policies[edge.policy as usize].policy.spec();
         let mut timer = |span: Option<Span>| span.map(|s| (s, queue.lane(s, Rank::Timer)));
-        let engines = match edge.caller {
-            Caller::Client(i) => scenario.clients[i as usize].instances,
-            Caller::Service(i) => scenario.services[i as usize].replicas,
-        };
         EdgeState {
             first_engine: first_engine as u32,
-            engines,
+            engines: scenario.processes(edge.caller),
             jitter: Stream::new(seed, Purpose::Jitter, &name),
             link: Stream::new(seed, Purpose::Link, &name),
             loss: Stream::new(seed, Purpose::Loss, &name),

@@ -9,7 +9,7 @@ use super::{TaskId, World};
 use crate::event::Event;
 use crate::metrics::{AnswerCount, Source};
 use crate::scenario::fallbacks::{Fallbacks, Instead};
-use crate::scenario::model::{Caller, Scenario, failure_of_failed_call};
+use crate::scenario::model::{Scenario, failure_of_failed_call};
 
 /// Everything about fallbacks while a world runs.
 #[derive(Clone, Debug)]
@@ -27,10 +27,7 @@ impl FallbackState {
     pub(super) fn new(scenario: &Scenario, engines: usize) -> Option<Box<FallbackState>> {
         let rules = scenario.fallbacks.clone()?;
         let snapshots = rules.items.iter().map(|item| {
-            let processes = match item.caller {
-                Caller::Client(i) => scenario.clients[i as usize].instances,
-                Caller::Service(i) => scenario.services[i as usize].replicas,
-            };
+            let processes = scenario.processes(item.caller);
             vec![item.at; processes as usize]
         });
         Some(Box::new(FallbackState {

@@ -51,7 +51,7 @@ use crate::arena::{Arena, Id};
 use crate::event::{Event, Rare};
 use crate::metrics::{Counts, Ended, Outcome, Recorder};
 use crate::queue::{EventQueue, Rank};
-use crate::scenario::model::{Caller, Scenario};
+use crate::scenario::model::Scenario;
 use crate::step::Instr;
 
 pub(crate) use behaviour::Tick;
@@ -158,10 +158,7 @@ impl World {
             .collect();
         let (mut engines, mut edges) = (Vec::new(), Vec::new());
         for (index, edge) in scenario.edges.iter().enumerate() {
-            let processes = match edge.caller {
-                Caller::Client(i) => scenario.clients[i as usize].instances,
-                Caller::Service(i) => scenario.services[i as usize].replicas,
-            };
+            let processes = scenario.processes(edge.caller);
             let policy = &scenario.policies[edge.policy as usize].policy;
             edges.push(EdgeState::new(
                 &scenario,

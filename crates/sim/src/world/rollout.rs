@@ -6,7 +6,7 @@
 use super::World;
 use crate::event::{Event, Rare};
 use crate::queue::Rank;
-use crate::scenario::model::{Caller, Fault, FaultKind, Scenario};
+use crate::scenario::model::{Fault, FaultKind, Scenario};
 use seawall::{Span, Time};
 
 /// What has changed on an edge whose policy was ever changed.
@@ -36,10 +36,7 @@ fn changed(fault: &Fault, share: f64, over: Span, processes: u32, now: Time) -> 
 /// How many steps the change of `policy` takes on the edge with most processes.
 fn steps(scenario: &Scenario, policy: u32, share: f64) -> u128 {
     let edges = scenario.edges.iter().filter(|edge| edge.policy == policy);
-    let processes = edges.map(|edge| match edge.caller {
-        Caller::Client(i) => scenario.clients[i as usize].instances,
-        Caller::Service(i) => scenario.services[i as usize].replicas,
-    });
+    let processes = edges.map(|edge| scenario.processes(edge.caller));
     let most = processes.map(|n| (f64::from(n) * share).ceil() as u128);
     most.max().unwrap_or(1).clamp(1, STEPS_MAX)
 }

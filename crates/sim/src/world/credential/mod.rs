@@ -86,10 +86,7 @@ impl CredentialState {
     pub(super) fn new(scenario: &Scenario, seed: u64) -> Option<Box<CredentialState>> {
         let rules = scenario.credentials.clone()?;
         let keepers = rules.refreshes.iter().enumerate().map(|(index, refresh)| {
-            let processes = match refresh.caller {
-                Caller::Client(i) => scenario.clients[i as usize].instances,
-                Caller::Service(i) => scenario.services[i as usize].replicas,
-            };
+            let processes = scenario.processes(refresh.caller);
             let rule = &rules.all[refresh.credential as usize];
             let each = match rule.per_client {
                 true => scenario.clients.len() as u32,

@@ -10,7 +10,7 @@ use seawall::{Span, Time};
 use super::passage::TripId;
 use crate::arena::{Arena, Id};
 use crate::metrics::{Level, PoolCount};
-use crate::scenario::model::{Caller, Scenario};
+use crate::scenario::model::Scenario;
 use crate::scenario::passage::{PoolPlace, PoolRule};
 
 pub(super) use close::Closed;
@@ -112,10 +112,7 @@ impl Pools {
             of: Vec::new(),
         };
         for (index, place) in (0u32..).zip(places) {
-            let processes = match place.caller {
-                Caller::Client(i) => scenario.clients[i as usize].instances,
-                Caller::Service(i) => scenario.services[i as usize].replicas,
-            };
+            let processes = scenario.processes(place.caller);
             let passage = scenario.links[place.link as usize].passage.as_ref();
             let Some(rule) = passage.and_then(|passage| passage.pool.clone()) else {
                 continue; // such a link has no place
