@@ -175,11 +175,12 @@ impl Spec {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::{Preset, RateLimit, rate_limit};
 
-    fn full() -> Spec {
+    /// Everything that can have a place in the order.
+    pub(crate) fn full() -> Spec {
         let mut spec = Preset::DotnetStandard.spec();
         spec.rate_limit = Some(RateLimit::Resilience4j(
             rate_limit::Resilience4jRate::default(),

@@ -128,18 +128,9 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layers::tests::full;
     use crate::order::Order;
-    use crate::{Preset, RateLimit, rate_limit};
     use alloc::vec::Vec;
-
-    fn full() -> Spec {
-        let mut spec = Preset::DotnetStandard.spec();
-        spec.rate_limit = Some(RateLimit::Resilience4j(
-            rate_limit::Resilience4jRate::default(),
-        ));
-        spec.order = None;
-        spec
-    }
 
     fn steps(spec: &Spec) -> (Vec<Step>, u8) {
         let plan = Plan::of(spec);

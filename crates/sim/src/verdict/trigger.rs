@@ -13,12 +13,6 @@ pub struct Trigger {
     pub end: Option<Time>,
 }
 
-/// Whether a fault is clearly no remedy.
-fn disturbs(fault: &Fault) -> bool {
-    use FaultKind::{ChangePolicy, KillSwitch};
-    !matches!(fault.kind, KillSwitch { .. } | ChangePolicy { .. })
-}
-
 impl Trigger {
     /// When `scenario` disturbs its world, from the begin of the first disturbance to the end of the last;
     /// `None`: not at all.
@@ -41,19 +35,16 @@ impl Trigger {
                 end: Some(end),
             }];
         }
-        let is_remedy = |kind: &FaultKind| match kind {
-            FaultKind::KillSwitch { .. } => true,
-            // By itself it is what happens; beside something else, what is done about it.
-            FaultKind::ChangePolicy { .. } => scenario.faults.iter().any(disturbs),
-            _ => false,
+        let no_kill_switch = |fault: &&Fault| !matches!(fault.kind, FaultKind::KillSwitch { .. });
+        let is_change = |fault: &&Fault| matches!(fault.kind, FaultKind::ChangePolicy { .. });
+        // A change by itself is what happens; beside something else it is what is done about it.
+        let faults = scenario.faults.iter().filter(no_kill_switch);
+        let (changes, others): (Vec<_>, Vec<_>) = faults.partition(is_change);
+        let disturbances = if others.is_empty() { changes } else { others };
+        let trigger = |fault: &Fault| Trigger {
+            begin: fault.at,
+            end: fault.until,
         };
-        let faults = scenario.faults.iter();
-        faults
-            .filter(|fault| !is_remedy(&fault.kind))
-            .map(|fault| Trigger {
-                begin: fault.at,
-                end: fault.until,
-            })
-            .collect()
+        disturbances.into_iter().map(trigger).collect()
     }
 }

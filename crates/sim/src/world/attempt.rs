@@ -33,21 +33,7 @@ impl World {
             // The server never sees it; the caller does not know.
             Id::NONE
         } else {
-            let (class, client) = match site.asks_for_origin {
-                true => self.origin(id, site.priority),
-                false => (0, 0),
-            };
-            let (service, entry, now) = (site.service, site.entry, self.now);
-            self.tasks.insert(|| {
-                let job = Job {
-                    replica: from.host,
-                    tenant: from.tenant,
-                    class,
-                    client,
-                    ..Job::sent(id, attempt, index, service, deadline, now)
-                };
-                Task::new(What::Job(job), entry)
-            })
+            self.job_of_attempt(id, from, attempt, deadline)
         };
         self.tasks[id].call.as_mut().expect(CALLING).job = job;
         if self.looked_at {
@@ -61,6 +47,33 @@ impl World {
         }
         self.travel(index, Event::Deliver(job));
         None
+    }
+
+    /// What an attempt asks its service for, on its way.
+    #[inline(always)]
+    pub(super) fn job_of_attempt(
+        &mut self,
+        id: TaskId,
+        from: Sender,
+        attempt: u32,
+        deadline: Option<Time>,
+    ) -> TaskId {
+        let site = &self.sites[from.site as usize];
+        let (class, client) = match site.asks_for_origin {
+            true => self.origin(id, site.priority),
+            false => (0, 0),
+        };
+        let (service, entry, now) = (site.service, site.entry, self.now);
+        self.tasks.insert(|| {
+            let job = Job {
+                replica: from.host,
+                tenant: from.tenant,
+                class,
+                client,
+                ..Job::sent(id, attempt, from.site, service, deadline, now)
+            };
+            Task::new(What::Job(job), entry)
+        })
     }
 
     /// What else is to be done when an attempt has been sent: by `job`, or by nobody if it was lost.

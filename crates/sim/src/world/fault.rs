@@ -13,7 +13,7 @@ impl World {
         self.active[fault as usize] = true;
         self.apply(fault);
         self.trouble(fault, true);
-        self.roll_out(fault);
+        self.plan_rollout(fault);
         if let FaultKind::Revoke { credential } = self.scenario.faults[fault as usize].kind {
             self.revoke(credential);
         }

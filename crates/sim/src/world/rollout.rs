@@ -109,8 +109,20 @@ impl World {
         }
     }
 
-    /// A change that takes its time goes on.
+    /// A change that takes its time has come a step further.
     pub(super) fn roll_out(&mut self, fault: u32) {
+        if self.active[fault as usize] {
+            if let FaultKind::ChangePolicy { policy, .. } =
+                self.scenario.faults[fault as usize].kind
+            {
+                self.set_policies(policy);
+            }
+            self.plan_rollout(fault);
+        }
+    }
+
+    /// Plans the next step of a change that takes its time, if there is one.
+    pub(super) fn plan_rollout(&mut self, fault: u32) {
         let it = &self.scenario.faults[fault as usize];
         let begun = it.at;
         let FaultKind::ChangePolicy {
@@ -122,15 +134,11 @@ impl World {
         else {
             return;
         };
-        if !self.active[fault as usize] {
+        if over == Span::ZERO {
             return;
         }
-        self.set_policies(policy);
         let steps = steps(&self.scenario, policy, share);
         let (passed, over) = (u128::from(self.now.since(begun).0), u128::from(over.0));
-        if over == 0 {
-            return;
-        }
         let done = passed * steps / over + 1;
         if done < steps {
             let next = begun.after(Span((over * done).div_ceil(steps) as u64));

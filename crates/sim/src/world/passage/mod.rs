@@ -16,10 +16,8 @@ use seawall::{Failure, Time};
 
 use super::call::{CALLING, Sender};
 use super::credential::Issue;
-use super::job::Job;
 use super::pool::{ConnId, Pools};
 use super::site::Way;
-use super::task::{Task, What};
 use super::{TaskId, World};
 use crate::arena::{Arena, Id};
 use crate::event::Event;
@@ -220,20 +218,7 @@ impl World {
         let (index, now) = (from.site, self.now);
         let site = self.sites[index as usize];
         let lost = self.edges[site.edge as usize].loses(site.lose_request);
-        let (class, client) = match site.asks_for_origin {
-            true => self.origin(id, site.priority),
-            false => (0, 0),
-        };
-        let job = self.tasks.insert(|| {
-            let job = Job {
-                replica: from.host,
-                tenant: from.tenant,
-                class,
-                client,
-                ..Job::sent(id, attempt, index, site.service, deadline, now)
-            };
-            Task::new(What::Job(job), site.entry)
-        });
+        let job = self.job_of_attempt(id, from, attempt, deadline);
         let call = self.tasks[id].call.as_mut().expect(CALLING);
         call.job = job;
         let process = self.edges[site.edge as usize].process_of(call.engine);
@@ -281,6 +266,19 @@ impl World {
                 true => Leg::Send,
                 false => Leg::Dns,
             },
+            Leg::Server => Leg::Receive,
+            leg => match self.leg_after(id, leg) {
+                Some(next) => next,
+                None => return self.arrive(id),
+            },
+        };
+        self.go_on(id, next)
+    }
+
+    /// What comes after a leg that has a time of its own, and what its end means for the connection; `None`: the trip is
+    /// home.
+    fn leg_after(&mut self, id: TripId, leg: Leg) -> Option<Leg> {
+        Some(match leg {
             Leg::Dns => Leg::Connect,
             Leg::Connect => Leg::Tls,
             Leg::Tls => {
@@ -288,14 +286,12 @@ impl World {
                 Leg::Send
             }
             Leg::Send => Leg::Server,
-            Leg::Server => Leg::Receive,
             Leg::Receive => {
                 self.hang_up(id);
                 Leg::Decode
             }
-            Leg::Decode => return self.arrive(id),
-        };
-        self.go_on(id, next)
+            _ => return None,
+        })
     }
 
     /// Takes a trip as far as it comes without taking time, from the beginning of `leg` on.
@@ -311,19 +307,9 @@ impl World {
                         leg::Entered::Fails(failure) => return self.fail_trip(id, failure),
                         leg::Entered::Passed => {}
                     }
-                    match leg {
-                        Leg::Dns => Leg::Connect,
-                        Leg::Connect => Leg::Tls,
-                        Leg::Tls => {
-                            self.connected(id);
-                            Leg::Send
-                        }
-                        Leg::Send => Leg::Server,
-                        Leg::Receive => {
-                            self.hang_up(id);
-                            Leg::Decode
-                        }
-                        _ => return self.arrive(id),
+                    match self.leg_after(id, leg) {
+                        Some(next) => next,
+                        None => return self.arrive(id),
                     }
                 }
             }
