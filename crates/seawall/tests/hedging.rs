@@ -287,3 +287,45 @@ fn hedging_takes_the_place_of_retries() {
     let fields: Vec<&str> = errors.iter().map(|error| error.field).collect();
     assert_eq!(fields, ["hedge.max_attempts", "hedge"]);
 }
+
+#[test]
+fn a_wait_asked_for_that_is_longer_than_the_deadline_ends_the_call_at_once_unless_a_copy_is_out() {
+    let spec = Spec {
+        deadline: Deadline {
+            limit: Some(Span::millis(500)),
+            ..Deadline::default()
+        },
+        ..hedged()
+    };
+    let asked = |wait| {
+        Reply::Failed(seawall::Failure {
+            retry_after: Some(wait),
+            ..FailureKind::Unavailable.into()
+        })
+    };
+    let mut client = client(&spec);
+
+    let mut alone = begin(&mut client, Operation::default());
+    assert_eq!(polled(&mut client, &mut alone, ms(0)), ["send 1"]);
+    client.on_reply(&mut alone, ms(20), 1, asked(Span::secs(2)));
+    assert_eq!(
+        polled(&mut client, &mut alone, ms(20)),
+        ["retry_after_too_long of 1"]
+    );
+
+    let mut short = begin(&mut client, Operation::default());
+    assert_eq!(polled(&mut client, &mut short, ms(0)), ["send 1"]);
+    client.on_reply(&mut short, ms(20), 1, asked(Span::millis(400)));
+    assert_eq!(polled(&mut client, &mut short, ms(20)), [""; 0]);
+    assert_eq!(timer(&mut client, &mut short), ms(420));
+    assert_eq!(polled(&mut client, &mut short, ms(420)), ["send 2"]);
+
+    let mut two = two_out(&mut client);
+    client.on_reply(&mut two, ms(120), 2, asked(Span::secs(2)));
+    assert_eq!(polled(&mut client, &mut two, ms(120)), [""; 0]);
+    assert_eq!(timer(&mut client, &mut two), ms(500), "the other one's end");
+    assert_eq!(
+        polled(&mut client, &mut two, ms(500)),
+        ["abandon 1", "deadline_exceeded of 2"]
+    );
+}

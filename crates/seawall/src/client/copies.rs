@@ -181,7 +181,10 @@ impl Client {
         } else {
             CopyEnd::Fatal
         };
-        if let HedgeOutcome::Commit { .. } = race.machine.ended(now, end) {
+        let outcome = race.machine.ended(now, end);
+        let nobody_out = race.copies.iter().all(|copy| copy.is != Is::Out);
+        let due = race.machine.timer();
+        if let HedgeOutcome::Commit { .. } = outcome {
             let stopped = if now >= call.deadline {
                 Stopped::DeadlineExceeded
             } else if transient {
@@ -190,6 +193,12 @@ impl Client {
                 Stopped::NotRetryable
             };
             self.lose_race(call, now, stopped);
+        } else if nobody_out
+            && due.is_some_and(|due| due >= call.deadline)
+            && let Some(Pushback::After(needed)) = pushback
+        {
+            // Nothing is out, and the next copy would come too late: there is nothing to wait for.
+            self.lose_race(call, now, Stopped::RetryAfterTooLong { needed });
         }
     }
 

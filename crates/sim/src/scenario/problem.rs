@@ -29,14 +29,14 @@ impl Problems {
     #[must_use]
     pub fn of(name: &str) -> Self {
         Problems {
-            sources: vec![name.into()],
+            sources: vec![on_one_line(name)],
             ..Problems::default()
         }
     }
 
     /// Names one more text that positions may be in; returns its number.
     pub(crate) fn source(&mut self, name: String) -> u32 {
-        self.sources.push(name);
+        self.sources.push(on_one_line(&name));
         self.sources.len() as u32 - 1
     }
 
@@ -51,6 +51,7 @@ impl Problems {
         if !self.path.is_empty() {
             message = format!("{}: {message}", self.path.join("."));
         }
+        let message = on_one_line(&message);
         let problem = Problem { at, message };
         // One written line can be read twice (an anchor, a policy that others extend).
         if !self.list.contains(&problem) {
@@ -143,6 +144,20 @@ impl Problems {
     fn source_name(&self, problem: &Problem) -> &str {
         self.name_of(problem.at.source)
     }
+}
+
+/// A problem is one line, whatever the keys and values it speaks of are made of: characters that would break the line, or
+/// steer a terminal, are shown as they are written in a string.
+fn on_one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_control() {
+            line.extend(character.escape_default());
+        } else {
+            line.push(character);
+        }
+    }
+    line
 }
 
 impl fmt::Display for Problems {

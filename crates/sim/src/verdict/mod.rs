@@ -23,9 +23,11 @@
 //! * **healthy** if no block from the begin of the trigger on is bad; without a trigger, or without a block that begins
 //!   with it or later, if 95 % of all calls were answered well;
 //! * **recovered** after *x* if there are bad blocks, but none that begins later than *x* after the end of
-//!   the trigger (0 s if all were over with it);
-//! * **metastable** if the last block is still bad though the trigger has been over for two blocks, and for ten
-//!   windows or more;
+//!   the trigger (0 s if all were over with it). The good time at the end is longer than any earlier one after the trigger
+//!   that did not last: a world that swings has not recovered because the run ends on a high. But where clients come in
+//!   waves, blocks are bad between them for ever, and what counts is the mean: if the goodput of the last third of the time after the
+//!   trigger, or of more than that, is 95 % of what was to be expected, the world has recovered, after its longest bad time;
+//! * **metastable** if it is neither though the trigger has been over for two blocks, and for ten windows or more;
 //! * **degraded** otherwise: bad while a trigger lasts that never ends, too little time after it to tell, or
 //!   not well to begin with (below 95 % of the load offered before the trigger, or without one).
 
@@ -44,6 +46,8 @@ const ENOUGH: f64 = 0.95;
 /// So many windows after the trigger make a state last, and so many blocks.
 const LASTING: usize = 10;
 const LASTING_BLOCKS: usize = 2;
+/// Waves are looked at over this part of the time after the trigger, at least.
+const LASTING_PART: usize = 3;
 /// So many standard deviations are not chance.
 const DEVIATIONS: f64 = 4.0;
 
@@ -354,17 +358,47 @@ impl Series {
             return Verdict::Degraded;
         };
         let after = from(end);
-        match blocks.clone().skip(after).rev().find(|&i| self.bad(i)) {
-            None if after >= blocks.end => Verdict::Degraded,
-            None => unless_ill(Verdict::Recovered { after: Span::ZERO }),
-            Some(last_bad) if last_bad + 1 < blocks.end => {
-                let well = self.points[last_bad + 1].start;
-                unless_ill(Verdict::Recovered {
-                    after: well.since(end),
-                })
-            }
-            Some(_) if self.after(end) >= self.lasting() => Verdict::Metastable,
-            Some(_) => Verdict::Degraded,
+        if after >= blocks.end {
+            return Verdict::Degraded;
         }
+        let bad: Vec<bool> = (after..blocks.end).map(|i| self.bad(i)).collect();
+        match self.well_again(after, &bad) {
+            Some(well) => unless_ill(Verdict::Recovered {
+                after: self.points[well].start.since(end),
+            }),
+            None if self.after(end) >= self.lasting() => Verdict::Metastable,
+            None => Verdict::Degraded,
+        }
+    }
+    /// The window from which on it was well for good; `bad` are the blocks from window `after` on.
+    fn well_again(&self, after: usize, bad: &[bool]) -> Option<usize> {
+        let Some(last_bad) = bad.iter().rposition(|&bad| bad) else {
+            return Some(after);
+        };
+        let longest = |what: bool| {
+            let same = bad[..=last_bad].chunk_by(|one, other| one == other);
+            let found = same.scan(0, |begin, run| {
+                let begins = std::mem::replace(begin, *begin + run.len());
+                Some((begins, run))
+            });
+            let found = found.filter(|(_, run)| run[0] == what);
+            found.max_by_key(|(begins, run)| (run.len(), std::cmp::Reverse(*begins)))
+        };
+        // A swing that happens to end high is no recovery: it lasts longer than any good time that did not last.
+        let last_good = bad.len() - 1 - last_bad;
+        if last_good > longest(false).map_or(0, |(_, run)| run.len()) {
+            return Some(after + last_bad + 1);
+        }
+        // What comes in waves is well when they carry enough.
+        let ends = self.points.len();
+        let least = ((ends - after) / LASTING_PART).max(self.lasting());
+        let (mut good, mut expected) = (0.0, 0.0);
+        let waves_carry_enough = (after..ends).rev().any(|from| {
+            good += self.points[from].good;
+            expected += self.points[from].expected;
+            ends - from >= least && good >= ENOUGH * expected
+        });
+        let (begins, run) = longest(true).filter(|_| waves_carry_enough)?;
+        Some(after + begins + run.len())
     }
 }

@@ -96,9 +96,9 @@ impl World {
                 count.shed_full + count.shed_expired + count.shed_waited + count.faulted;
             let refused = count.rate_limited + count.unreachable;
             let (mut inside, mut so_far) = (0, 0);
-            for (_, arrived, answered) in self.jobs_inside(i as u32) {
-                inside += u64::from(!answered);
-                so_far += u128::from(self.now.since(arrived).0);
+            for (_, job) in self.jobs_inside(i as u32) {
+                inside += u64::from(!job.answered);
+                so_far += u128::from(self.now.since(job.arrived).0);
             }
             let ended =
                 count.probes_over + turned_away + refused + served + failed + cancelled + lost;

@@ -1,8 +1,6 @@
 //! Jobs that go without an answer: their callers have left, or their service is gone.
 
-use seawall::Time;
-
-use super::job::{A_JOB, JobState, NOWHERE};
+use super::job::{A_JOB, Job, JobState, NOWHERE};
 use super::{TaskId, World};
 use crate::event::Event;
 use crate::metrics::JobEnd;
@@ -70,14 +68,24 @@ impl World {
         self.services[service].replicas[job.replica as usize].sweep(|id| tasks.contains(id));
     }
 
-    /// Every job in a service, with when it arrived and whether it has been answered already.
-    pub(super) fn jobs_inside(&self, service: u32) -> impl Iterator<Item = (TaskId, Time, bool)> {
+    /// The jobs in a service, or in one replica of it, as they came, with whether each has been answered already. Slots
+    /// are given to whoever comes, other clients' tasks among them: they are no order.
+    pub(super) fn jobs_in_turn(&self, service: u32, replica: Option<u32>) -> Vec<(TaskId, bool)> {
+        let inside = self.jobs_inside(service);
+        let inside = inside.filter(|(_, job)| replica.is_none_or(|index| job.replica == index));
+        let mut inside: Vec<(TaskId, &Job)> = inside.collect();
+        inside.sort_by_key(|(_, job)| (job.arrived, job.turn));
+        let answered = |(id, job): (TaskId, &Job)| (id, job.answered);
+        inside.into_iter().map(answered).collect()
+    }
+
+    /// Every job in a service.
+    pub(super) fn jobs_inside(&self, service: u32) -> impl Iterator<Item = (TaskId, &Job)> {
         self.tasks
             .iter()
             .filter_map(|(id, task)| Some((id, task.job()?)))
             .filter(move |(_, job)| {
                 job.service == service && matches!(job.state, JobState::Waiting | JobState::Running)
             })
-            .map(|(id, job)| (id, job.arrived, job.answered))
     }
 }

@@ -26,10 +26,7 @@ impl World {
             self.empty_caches(service, share, replicas);
         }
         if let FaultKind::Outage { service } = self.scenario.faults[fault as usize].kind {
-            let mut inside: Vec<_> = self.jobs_inside(service).collect();
-            // Slots are given to whoever comes, other clients' tasks among them: they are no order.
-            inside.sort_by_key(|(_, arrived, _)| *arrived);
-            for (job, _, answered) in inside {
+            for (job, answered) in self.jobs_in_turn(service, None) {
                 // One that was answered already ended then, as far as counting goes.
                 if !answered {
                     self.ended(job, JobEnd::Lost);

@@ -36,6 +36,8 @@ pub(crate) struct Job {
     /// The deadline sent along.
     pub(super) deadline: Option<Time>,
     pub(super) arrived: Time,
+    /// Its place among those that arrived at its service.
+    pub(super) turn: u32,
     /// `Time::MAX` until it is.
     pub(super) started: Time,
     pub(super) state: JobState,
@@ -81,6 +83,7 @@ impl Job {
             tenant: 0,
             deadline,
             arrived: now,
+            turn: 0,
             started: Time::MAX,
             state: JobState::Sent,
             answer: Reply::Ok,

@@ -154,9 +154,10 @@ impl ServiceState {
 
     /// A request reaches the service.
     #[inline]
-    pub(super) fn arrived(&mut self, job: &Job) {
+    pub(super) fn arrived(&mut self, job: &mut Job) {
         let count = &mut self.meter.count;
         count.arrived += 1;
+        job.turn = count.arrived as u32;
         count.arrived_first += u64::from(job.attempt == 1 && !job.again);
     }
 

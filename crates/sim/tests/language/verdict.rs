@@ -121,6 +121,41 @@ fn recovery_counts_from_the_end_of_the_trigger_to_the_last_bad_window() {
 }
 
 #[test]
+fn a_world_that_swings_has_not_recovered_wherever_its_run_ends() {
+    let swings = |shift: u64| {
+        move |s| {
+            let high = s < 120 || (s + shift) % 14 < 7;
+            (1000, if high { 1000 } else { 0 })
+        }
+    };
+    for shift in 0..14 {
+        let found = verdict(OPEN, FAULT, swings(shift));
+        assert_eq!(found, Verdict::Metastable, "shifted by {shift} s");
+    }
+}
+
+#[test]
+fn a_fleet_in_step_is_well_when_its_waves_carry_enough() {
+    // Down for a minute, then as many calls in a second of each minute as before in all of it.
+    let waves = |carry: u64, shift: u64| {
+        move |s| match s {
+            0..120 => (50, 50),
+            120..180 => (50, 0),
+            _ if (s + shift).is_multiple_of(20) => (1000, carry),
+            _ => (0, 0),
+        }
+    };
+    for shift in 0..20 {
+        let well = verdict(LOOP, FAULT, waves(1000, shift));
+        assert!(
+            matches!(well, Verdict::Recovered { after } if after >= Span::secs(30) && after <= Span::secs(70)),
+            "{well} shifted by {shift} s"
+        );
+        assert_eq!(verdict(LOOP, FAULT, waves(850, shift)), Verdict::Metastable);
+    }
+}
+
+#[test]
 fn a_relapse_counts_as_not_yet_recovered() {
     let calls = |s| {
         (

@@ -92,18 +92,10 @@ impl World {
 
     /// Whatever is inside a replica is lost.
     fn lose_jobs(&mut self, service: u32, replica: u32) {
-        let mut inside: Vec<_> = self
-            .jobs_inside(service)
-            .filter(|(id, ..)| {
-                self.tasks[*id]
-                    .job()
-                    .is_some_and(|job| job.replica == replica)
-            })
-            .collect();
-        inside.sort_by_key(|(_, arrived, _)| *arrived);
+        let inside = self.jobs_in_turn(service, Some(replica));
         let state = &mut self.services[service as usize];
         let answer = state.behaviour.as_ref().and_then(|b| b.restart.answer);
-        for (id, _, answered) in inside {
+        for (id, answered) in inside {
             if answered {
                 self.remove_job(id);
                 continue;

@@ -167,18 +167,21 @@ impl World {
         let own = |keeper: u32| state.keepers[keeper as usize].caller == Caller::Service(service);
         let errands = self.tasks.iter().filter_map(|(id, task)| match task.what {
             What::Errand(errand) if errand.process == process && own(errand.keeper) => {
-                Some((id, errand))
+                let sent = task.call.map(|call| call.sent);
+                Some((id, errand, sent))
             }
             _ => None,
         });
-        let errands: Vec<_> = errands.collect();
+        let mut errands: Vec<_> = errands.collect();
+        // Slots are no order.
+        errands.sort_by_key(|(_, errand, sent)| (errand.keeper, errand.tenant, *sent));
         for keeper in &mut state.keepers {
             if keeper.caller == Caller::Service(service) {
                 let (first, each) = ((process * keeper.each) as usize, keeper.each as usize);
                 keeper.tokens[first..first + each].fill_with(Default::default);
             }
         }
-        for (id, errand) in errands {
+        for (id, errand, _) in errands {
             self.stop_program(id);
             self.tasks.remove(id);
             let state = self.credentials.as_deref_mut().expect(IN_USE);
