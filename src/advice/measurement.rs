@@ -31,7 +31,7 @@ pub(super) const TRAPS: [Trap; 3] = [
     Trap {
         name: "fault-without-effect",
         severity: Severity::Mistake,
-        seen: "A fault changes nothing: a factor of 1, or a share of 0.",
+        seen: "A fault changes nothing: a factor of 1, a share of 0, a link that no call goes over.",
         why: "A world that is not disturbed comes through well, and that says nothing about it.",
         source: "the meaning of the faults, docs/scenario.md",
         find: without_effect,
@@ -56,6 +56,20 @@ fn without_effect(facts: &Facts<'_>) -> Vec<Finding> {
                 if share == 0.0 =>
             {
                 ("share", share, &services[service as usize].name)
+            }
+            FaultKind::ChangeLink { link, .. } => {
+                let links = &facts.scenario.links;
+                let used = facts.scenario.sites.iter().any(|site| site.link == link);
+                if !used {
+                    found.push(Finding {
+                        place: facts.places.find(&["faults", &index.to_string()]),
+                        subject: links[link as usize].name.clone(),
+                        reason: "no call goes over the link whose place is taken".into(),
+                        figures: Vec::new(),
+                        mend: "the link that the calls go over".into(),
+                    });
+                }
+                continue;
             }
             _ => continue,
         };

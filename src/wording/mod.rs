@@ -13,7 +13,7 @@ pub use way::ways;
 
 use seawall::{Span, Time};
 use sim::arrivals::Arrivals;
-use sim::scenario::model::{Edge, Fault, FaultKind, Scenario};
+use sim::scenario::model::{Edge, Fault, FaultKind, Scenario, Source};
 use sim::scenario::passage::PoolPlace;
 
 use trouble::troubled;
@@ -100,6 +100,13 @@ pub fn fault(scenario: &Scenario, fault: &Fault) -> String {
             )
         }
         FaultKind::Refuse { service: s } => format!("{} refuses connections", service(s)),
+        FaultKind::Load { client, factor } if loops(scenario, *client) => {
+            format!(
+                "{} of the instances of {} go on",
+                number::share(*factor),
+                scenario.clients[*client as usize].name
+            )
+        }
         FaultKind::Load { client, factor } => {
             format!(
                 "{} load from {}",
@@ -117,6 +124,10 @@ pub fn fault(scenario: &Scenario, fault: &Fault) -> String {
                 "no retries under {}",
                 scenario.policies[*policy as usize].name
             )
+        }
+        FaultKind::ChangeLink { link, to } => {
+            let name = |link: u32| &scenario.links[link as usize].name;
+            format!("calls over {} go over {}", name(*link), name(*to))
         }
         FaultKind::ChangePolicy {
             policy,
@@ -143,6 +154,11 @@ pub fn fault(scenario: &Scenario, fault: &Fault) -> String {
             )
         }
     }
+}
+
+fn loops(scenario: &Scenario, client: u32) -> bool {
+    let source = &scenario.clients[client as usize].source;
+    matches!(source, Source::Loop { .. })
 }
 
 /// When a fault acts: `60 s to 65 s`, `from 60 s on`.

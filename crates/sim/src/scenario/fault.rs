@@ -104,6 +104,13 @@ pub enum FaultKind {
         /// One process after another in so long; 0: all at once.
         over: Span,
     },
+    /// Calls go over another link.
+    ChangeLink {
+        /// Index into `links`: the one the calls are written with.
+        link: u32,
+        /// Index into `links`: what takes its place.
+        to: u32,
+    },
 }
 
 impl Fault {
@@ -130,6 +137,7 @@ impl FaultKind {
             FaultKind::Replicas { trouble, .. } => trouble.name(),
             FaultKind::KillSwitch { .. } => "kill_switch",
             FaultKind::ChangePolicy { .. } => "change_policy",
+            FaultKind::ChangeLink { .. } => "change_link",
         }
     }
 }

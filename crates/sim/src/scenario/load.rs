@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use super::addresses;
 use super::circle::circles;
 use super::context::Context;
-use super::file::{ScenarioFile, credential, trouble};
+use super::file::{ScenarioFile, change_link, credential, trouble};
 use super::keys;
 use super::model::{Caller, Client, Edge, Fault, Link, Policy, Run, Scenario, Service};
 use super::names::{self, DEFAULT_LINK, NO_POLICY};
@@ -154,7 +154,7 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
         .map(|run| context.within("run", |context| run.mean(context)));
     let duration = run.as_ref().map(|run| run.duration);
     let policies = policies(file, root, context);
-    let links = links(file, context);
+    let mut links = links(file, context);
     let mut compiler = Compiler::default();
     let clients = each(
         "clients",
@@ -175,6 +175,7 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
         context.report(places[index], message);
     }
     let faults = faults(file, duration, &clients, &services, &links, context);
+    change_link::prepare(&mut links, &faults);
     context.names = std::mem::take(&mut context.names).with(Some(compiler.effects()));
     context.names.fallbacks = compiler.fallbacks().is_used();
     context.names.shares = compiler.shares();
@@ -313,7 +314,7 @@ fn faults(
             if let Some((at, message)) = in_vain.or_else(|| fault.shakes_no_hands(links)) {
                 context.report(at, message);
             }
-            fault.mean(run, context)
+            fault.mean(run, links, context)
         });
         faults.extend(fault);
     }

@@ -16,6 +16,9 @@ use crate::step::Pc;
 #[derive(Clone, Debug)]
 pub(super) struct ClientState {
     instances: u32,
+    /// Of a closed client: those that go on, the first ones, and those that stand still until they may.
+    going: u32,
+    standing: Vec<u32>,
     /// Weight and program of each operation.
     operations: Vec<(f64, Pc)>,
     /// Arrivals from outside, for an open client.
@@ -49,6 +52,8 @@ impl ClientState {
         let stream = |purpose| Stream::new(seed, purpose, &client.name);
         ClientState {
             instances: client.instances,
+            going: client.instances,
+            standing: Vec::new(),
             operations: client
                 .operations
                 .iter()
@@ -152,7 +157,8 @@ impl World {
         self.tasks.insert(|| Task::new(what, entry))
     }
 
-    /// Multiplies the arrival rate of an open client from now on. A closed client has no rate.
+    /// Multiplies the arrival rate of an open client from now on. A closed client has no rate: it is the share of its
+    /// instances that go on, the others stand still when their iteration is over.
     pub(super) fn set_load_factor(&mut self, client: u32, factor: f64) {
         let now = self.now;
         let state = &mut self.clients[client as usize];
@@ -160,12 +166,25 @@ impl World {
             state.epoch += 1;
             let next = source.set_factor(now, factor, &mut state.arrivals);
             self.schedule_arrival(client, next);
+            return;
         }
+        state.going = (f64::from(state.instances) * factor + 0.5) as u32;
+        let (going, soon) = (state.going, &mut self.soon);
+        state.standing.retain(|&instance| {
+            let goes = instance < going;
+            soon.extend(goes.then_some(Event::Iterate { client, instance }));
+            !goes
+        });
     }
 
     /// An instance of a closed client begins its next iteration.
     pub(super) fn on_iterate(&mut self, client: u32, instance: u32) -> Option<Event> {
         if !self.open {
+            return None;
+        }
+        let state = &mut self.clients[client as usize];
+        if instance >= state.going {
+            state.standing.push(instance);
             return None;
         }
         Some(Event::Resume(self.begin_iteration(client, instance)))

@@ -123,6 +123,14 @@ impl World {
                 self.set_kill_switch(target, self.switched_off(target));
             }
             FaultKind::ChangePolicy { policy, .. } => self.set_policies(policy),
+            FaultKind::ChangeLink { link: target, .. } => {
+                let others = active().filter_map(|kind| match kind {
+                    FaultKind::ChangeLink { link, to } if *link == target => Some(*to),
+                    _ => None,
+                });
+                let over = others.last().unwrap_or(target);
+                self.set_link(target, over);
+            }
         }
     }
 }

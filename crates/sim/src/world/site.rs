@@ -2,6 +2,7 @@
 
 use seawall::{Operation, Span};
 
+use super::World;
 use crate::event::Event;
 use crate::law::Law;
 use crate::queue::{EventQueue, Lane, Rank};
@@ -48,6 +49,27 @@ impl Way {
             Law::Constant(Span::ZERO) => Way::Instant,
             Law::Constant(span) => Way::Constant(queue.lane(*span, Rank::Normal)),
             _ => Way::Random,
+        }
+    }
+}
+
+impl World {
+    /// Takes the calls that are written with a link over another, or over itself again.
+    #[cold]
+    pub(super) fn set_link(&mut self, link: u32, over: u32) {
+        let rule = &self.scenario.links[over as usize];
+        let way = Way::of(&rule.delay, &mut self.queue);
+        let mut passages = self.passages.as_deref_mut();
+        let sites = self.scenario.sites.iter().enumerate();
+        let sites = sites.filter(|(_, site)| site.link == link);
+        for (index, _) in sites {
+            let site = &mut self.sites[index];
+            site.link = over;
+            (site.lose_request, site.lose_response) = (rule.lose_request, rule.lose_response);
+            match (site.way, &mut passages) {
+                (Way::Staged, Some(passages)) => passages.set_way(index, way),
+                _ => site.way = way,
+            }
         }
     }
 }

@@ -11,6 +11,8 @@ mod promises;
 mod rollout;
 mod samples;
 mod schema;
+
+mod standing;
 mod structure;
 mod verdict;
 

@@ -421,7 +421,7 @@ faults: [ {{ at: 1s, for: 1s, {fault} }} ]
     for (fault, message) in [
         (
             "load: { client: cron, factor: 3 }",
-            "5:46: faults.0: `cron` loops and has no arrivals that could come more often",
+            "5:46: faults.0: `cron` loops and has no arrivals that could come more often; up to 1, the factor is the share of its instances that go on",
         ),
         (
             "lose_capacity: { service: api, share: 50% }",

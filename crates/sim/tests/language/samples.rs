@@ -336,8 +336,9 @@ faults:
   - { at: 9s, for: 5s, change_policy: { policy: sdk, to: rates, share: 10%, over: 2s } }
   - { at: 9s, for: 1s, certificate: { service: s } }
   - { at: 9s, revoke: { credential: token } }
+  - { at: 9s, for: 1s, change_link: { link: default, to: far } }
   - { at: 10s, empty_cache: { service: s, share: 50%, replicas: 2 } }
-links: { default: { phases: { tls: 1ms } }, secure: { credential: token }, web -> s: { credential: token } }
+links: { default: { phases: { tls: 1ms } }, far: { delay: 9ms }, secure: { credential: token }, web -> s: { credential: token } }
 credentials: { token: { from: s, link: default, lifetime: 1h } }
 ";
 

@@ -1,6 +1,7 @@
 //! Attempts whose way has more to it than a link, and calls that need none of their own, in worlds small enough to reckon by hand.
 
 mod caches;
+mod changed_links;
 mod coalescing;
 mod credentials;
 mod laws;

@@ -3,6 +3,7 @@
 use seawall::{Phase, Span, Time};
 
 use super::cache::EmptyCacheFile;
+use super::change_link::ChangeLinkFile;
 use super::failure::FailureFile;
 use super::trouble::{BadReplicasFile, ReplicasFile};
 use crate::scenario::context::Context;
@@ -40,7 +41,7 @@ choice! {
         revoke => Revoke(CredentialRef),
         /// Entries of the caches of a service are lost, at once. Takes no time: no `for`.
         empty_cache => EmptyCache(EmptyCacheFile),
-        /// A client's arrivals come so many times as often.
+        /// A client's arrivals come so many times as often; of a client that loops, a share of the instances goes on.
         load => Load(LoadFile),
         /// Replicas die, and start again as the service says, not before the fault is over; without `for` it is over at
         /// once.
@@ -54,6 +55,9 @@ choice! {
         /// Processes that call under a policy go on under another one, all of them or a share (a canary), at once or one
         /// after another; when the fault is over they go back. Calls under way end as they began.
         change_policy => ChangePolicy(ChangePolicyFile),
+        /// Calls go over another link than the one they are written with: a network that is slow, loses packets or is cut,
+        /// a phase that takes long or fails. With several at a time, the last one in the file holds.
+        change_link => ChangeLink(ChangeLinkFile),
     }
 }
 
@@ -102,9 +106,10 @@ record! {
 record! {
     /// Which client, and how much more.
     pub(crate) struct LoadFile {
-        /// The client; it must have arrivals.
+        /// The client.
         client: At<String>,
-        /// So many times as often, at least 0.
+        /// So many times as often, at least 0. Of a client that loops, the share of its instances that go on, at most 1; the
+        /// others stand still when what they are doing is over, and go on together when the fault is over.
         factor: Factor,
     }
 }
@@ -140,7 +145,12 @@ record! {
 }
 
 impl FaultFile {
-    pub(crate) fn mean(&self, run: Option<Span>, context: &mut Context<'_>) -> Option<Fault> {
+    pub(crate) fn mean(
+        &self,
+        run: Option<Span>,
+        links: &[Link],
+        context: &mut Context<'_>,
+    ) -> Option<Fault> {
         let at = self.at.value;
         if run.is_some_and(|run| at >= run) {
             let message = format!("{at} is after the end of the run ({})", run?);
@@ -183,7 +193,7 @@ impl FaultFile {
                 )
                 .then_some(at),
             },
-            kind: self.kind.mean(context)?,
+            kind: self.kind.mean(links, context)?,
         })
     }
 }
@@ -197,13 +207,14 @@ impl FaultFile {
         services: &[Service],
     ) -> Option<(Position, String)> {
         match &self.kind {
-            FaultKindFile::Load(LoadFile { client, .. }) => {
+            FaultKindFile::Load(LoadFile { client, factor, .. }) => {
                 let named = clients.iter().find(|c| c.name == client.value)?;
                 let message = format!(
-                    "`{}` loops and has no arrivals that could come more often",
+                    "`{}` loops and has no arrivals that could come more often; up to 1, the factor is the share of its instances that go on",
                     named.name
                 );
-                matches!(named.source, Source::Loop { .. }).then_some((client.at, message))
+                let loops = matches!(named.source, Source::Loop { .. });
+                (loops && factor.0 > 1.0).then_some((client.at, message))
             }
             FaultKindFile::LoseCapacity(LoseCapacityFile { service, .. }) => {
                 let named = services.iter().find(|s| s.name == service.value)?;
@@ -235,7 +246,7 @@ impl FaultFile {
 }
 
 impl FaultKindFile {
-    fn mean(&self, context: &mut Context<'_>) -> Option<FaultKind> {
+    fn mean(&self, links: &[Link], context: &mut Context<'_>) -> Option<FaultKind> {
         Some(match self {
             FaultKindFile::Slow(slow) => FaultKind::Slow {
                 service: context.service(&slow.service)?,
@@ -274,6 +285,7 @@ impl FaultKindFile {
             FaultKindFile::KillSwitch(switch) => FaultKind::KillSwitch {
                 policy: context.policy(&switch.policy)?,
             },
+            FaultKindFile::ChangeLink(change) => change.mean(links, context)?,
             FaultKindFile::ChangePolicy(change) => {
                 let (policy, to) = (context.policy(&change.policy), context.policy(&change.to));
                 let (policy, to) = (policy?, to?);

@@ -2,6 +2,7 @@
 
 pub(crate) mod arrivals;
 mod cache;
+pub(crate) mod change_link;
 pub(crate) mod client;
 pub(crate) mod credential;
 mod empirical;

@@ -93,6 +93,13 @@ pub(super) struct PassageState {
 const IN_USE: &str = "this world has such ways";
 
 impl PassageState {
+    /// Says how the link of a call site takes what goes over it.
+    pub(super) fn set_way(&mut self, site: usize, way: Way) {
+        if let Some(site) = &mut self.sites[site] {
+            site.link = way;
+        }
+    }
+
     /// That of a scenario; `None` when it has none.
     pub(super) fn new(
         scenario: &Scenario,
