@@ -13,6 +13,7 @@ mod idempotency;
 pub(crate) mod law;
 mod lifecycle;
 pub(crate) mod link;
+mod messages;
 mod phases;
 mod pool;
 mod queue;
