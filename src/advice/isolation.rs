@@ -62,7 +62,7 @@ fn unlimited(facts: &Facts<'_>) -> Vec<Finding> {
     for hop in facts
         .hops
         .iter()
-        .filter(|hop| hop.retries() && !hop.limited())
+        .filter(|hop| hop.retries() && !hop.limited() && hop.service.messages().is_none())
     {
         let service = hop.service;
         let what = match (service.concurrency, service.queue.capacity) {

@@ -62,7 +62,8 @@ fn outlasts(facts: &Facts<'_>) -> Vec<Finding> {
         let Some(patience) = patience(facts, index).map(Span::as_secs_f64) else {
             continue;
         };
-        if places == 0 {
+        // Nobody waits for what is done with a message.
+        if places == 0 || service.messages().is_some() {
             continue;
         }
         let wait = f64::from(places) / f64::from(workers) * facts.hold(index);
@@ -95,7 +96,8 @@ fn outlasts(facts: &Facts<'_>) -> Vec<Finding> {
 fn unbounded(facts: &Facts<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for (index, service) in facts.scenario.services.iter().enumerate() {
-        if service.queue.capacity.is_some() || service.concurrency.is_none() {
+        let bounded = service.queue.capacity.is_some() || service.messages().is_some();
+        if bounded || service.concurrency.is_none() {
             continue;
         }
         let Some(patience) = patience(facts, index).map(Span::as_secs_f64) else {
@@ -131,6 +133,7 @@ fn goes_on(facts: &Facts<'_>) -> Vec<Finding> {
         let timed = hop.spec.attempt_timeout.is_some();
         let works = facts.hold(hop.edge.service as usize) > 0.0;
         if hop.service.honours_cancellation
+            || hop.service.messages().is_some()
             || !timed
             || !works
             || !hop.retries_on(FailureKind::Timeout)

@@ -187,7 +187,8 @@ fn name(world: &Ran, subject: &Subject) -> String {
         | Scope::Pool
         | Scope::Credential
         | Scope::Coalesce
-        | Scope::Cache => subject.name.clone(),
+        | Scope::Cache
+        | Scope::Messages => subject.name.clone(),
     }
 }
 

@@ -36,7 +36,8 @@ pub fn key(difference: &Difference) -> bool {
         | Scope::Pool
         | Scope::Credential
         | Scope::Coalesce
-        | Scope::Cache => &[],
+        | Scope::Cache
+        | Scope::Messages => &[],
     };
     names.contains(&difference.figure.name) && difference.verdict != Verdict::NoData
 }

@@ -103,6 +103,7 @@ fn by_scope(differences: &[Difference]) -> Value {
         ("credentials", Scope::Credential),
         ("coalesce", Scope::Coalesce),
         ("caches", Scope::Cache),
+        ("messages", Scope::Messages),
     ] {
         if of(scope).next().is_some() {
             all[key] = by_name(scope);

@@ -84,6 +84,12 @@ impl Sense {
             "hit_ratio" => Sense::High,
             "cache_fetches_failed" | "cache_deleted" => Sense::Low,
             _ if name.starts_with("cache_") => Sense::Neutral,
+            "messages_completed" => Sense::High,
+            "messages_sent" | "messages_hidden_mean" | "deliveries" => Sense::Neutral,
+            "dead_letters" | "redeliveries" | "duplicate_executions" | "messages_expired" => {
+                Sense::Low
+            }
+            _ if name.starts_with("deliveries_") => Sense::Low,
             "coalesce_wanted" | "coalesce_made" | "coalesced" | "coalesced_share" => Sense::Neutral,
             "ways_begun" | "handshakes" | "refreshes" | "refreshes_ahead" | "refreshes_ok" => {
                 Sense::Neutral

@@ -12,6 +12,7 @@ pub mod column;
 pub mod credential;
 pub mod effect;
 mod failures;
+pub mod messages;
 pub mod passage;
 pub mod run;
 pub mod service;
@@ -19,8 +20,8 @@ pub mod service;
 use std::sync::LazyLock;
 
 use sim::metrics::{
-    AnswerCount, CacheCount, CoalesceCount, CredentialCount, EffectCount, KeyCount, Outcome,
-    PassageCount, PoolCount, Window,
+    AnswerCount, CacheCount, CoalesceCount, CredentialCount, EffectCount, KeyCount, MessageCount,
+    Outcome, PassageCount, PoolCount, Window,
 };
 use sim::scenario::effects::Effect;
 use sim::scenario::model::{Caller, Scenario};
@@ -59,6 +60,8 @@ pub enum Scope {
     Coalesce,
     /// The caches of one step; only where there are any.
     Cache,
+    /// The messages of one service; only where it keeps any.
+    Messages,
 }
 
 /// One thing that is reported on.
@@ -100,6 +103,7 @@ struct Tables {
     credentials: Vec<Column<CredentialCount>>,
     shared: Vec<Column<CoalesceCount>>,
     caches: Vec<Column<CacheCount>>,
+    messages: Vec<Column<MessageCount>>,
 }
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
@@ -119,11 +123,12 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
     credentials: credential::credentials(),
     shared: coalesce::shared(),
     caches: cache::caches(),
+    messages: messages::messages(),
 });
 
 impl Scope {
     /// All scopes, in the order of reports.
-    pub const ALL: [Scope; 12] = [
+    pub const ALL: [Scope; 13] = [
         Scope::Run,
         Scope::Client,
         Scope::Edge,
@@ -136,6 +141,7 @@ impl Scope {
         Scope::Credential,
         Scope::Coalesce,
         Scope::Cache,
+        Scope::Messages,
     ];
 
     /// The word used in files.
@@ -154,6 +160,7 @@ impl Scope {
             Scope::Credential => "credential",
             Scope::Coalesce => "coalesce",
             Scope::Cache => "cache",
+            Scope::Messages => "messages",
         }
     }
 
@@ -173,6 +180,7 @@ impl Scope {
             Scope::Credential => declared(&TABLES.credentials),
             Scope::Coalesce => declared(&TABLES.shared),
             Scope::Cache => declared(&TABLES.caches),
+            Scope::Messages => declared(&TABLES.messages),
         }
     }
 
@@ -192,6 +200,7 @@ impl Scope {
             Scope::Credential => declared(&TABLES.credentials),
             Scope::Coalesce => declared(&TABLES.shared),
             Scope::Cache => declared(&TABLES.caches),
+            Scope::Messages => declared(&TABLES.messages),
         }
     }
 }
@@ -244,6 +253,8 @@ pub fn subjects(scenario: &Scenario) -> Vec<Subject> {
     let shared = shared.map(|index| scenario.shared_name(index));
     let caches = scenario.caches.iter().flat_map(|c| 0..c.all.len());
     let caches = caches.map(|index| scenario.cache_name(index));
+    let queues = sim::scenario::messages::queues(&scenario.services);
+    let queues = queues.map(|service| scenario.services[service as usize].name.clone());
     std::iter::once((0, "all".to_string()))
         .map(subject(Scope::Run))
         .chain(clients.map(subject(Scope::Client)))
@@ -257,6 +268,7 @@ pub fn subjects(scenario: &Scenario) -> Vec<Subject> {
         .chain(keepers.enumerate().map(subject(Scope::Credential)))
         .chain(shared.enumerate().map(subject(Scope::Coalesce)))
         .chain(caches.enumerate().map(subject(Scope::Cache)))
+        .chain(queues.enumerate().map(subject(Scope::Messages)))
         .collect()
 }
 
@@ -303,6 +315,7 @@ pub fn whole(scenario: &Scenario, outcome: &Outcome, subject: &Subject) -> Vec<O
         Scope::Credential => read(&TABLES.credentials, &outcome.drained.credentials[index]),
         Scope::Coalesce => read(&TABLES.shared, &outcome.drained.shared[index]),
         Scope::Cache => read(&TABLES.caches, &outcome.drained.caches[index]),
+        Scope::Messages => read(&TABLES.messages, &outcome.drained.messages[index]),
     }
 }
 
@@ -338,6 +351,7 @@ pub fn in_window(scenario: &Scenario, window: &Window, subject: &Subject) -> Vec
         Scope::Credential => read(&TABLES.credentials, &window.counts.credentials[index]),
         Scope::Coalesce => read(&TABLES.shared, &window.counts.shared[index]),
         Scope::Cache => read(&TABLES.caches, &window.counts.caches[index]),
+        Scope::Messages => read(&TABLES.messages, &window.counts.messages[index]),
     }
 }
 

@@ -88,6 +88,20 @@ const CACHE: [(&str, &str, bool); 8] = [
     ("emptied", "cache_emptied", true),
 ];
 
+const MESSAGES: [(&str, &str, bool); 11] = [
+    ("sent", "messages_sent", false),
+    ("completed", "messages_completed", false),
+    ("dead", "dead_letters", true),
+    ("expired", "messages_expired", true),
+    ("deliveries", "deliveries", false),
+    ("again", "redeliveries", true),
+    ("duplicate", "duplicate_executions", true),
+    ("late", "deliveries_late", true),
+    ("failed", "deliveries_failed", true),
+    ("lost", "deliveries_lost", true),
+    ("stopped", "deliveries_stopped", true),
+];
+
 const KEYS: [(&str, &str, bool); 6] = [
     ("new", "keys_new", false),
     ("replayed", "keys_replayed", false),
@@ -128,6 +142,7 @@ pub(super) fn tables(report: &Report<'_>) -> Vec<Table> {
         ("credentials", Scope::Credential, &CREDENTIAL[..]),
         ("shared calls", Scope::Coalesce, &COALESCE[..]),
         ("caches", Scope::Cache, &CACHE[..]),
+        ("messages", Scope::Messages, &MESSAGES[..]),
     ]
     .into_iter()
     .filter_map(|(title, scope, columns)| {

@@ -52,7 +52,7 @@ pub const KEYS: [(&str, &str); 14] = [
     ),
     (
         "figures",
-        "`run`, `clients`, `edges`, `services`, and where there are any `effects`, `keys`, `answers`, `phases`, `pools`, `credentials`, `coalesce`, `caches`: figure → `mean`, `low`, `high`, `replications`, `interval_from` (see below).",
+        "`run`, `clients`, `edges`, `services`, and where there are any `effects`, `keys`, `answers`, `phases`, `pools`, `credentials`, `coalesce`, `caches`, `messages`: figure → `mean`, `low`, `high`, `replications`, `interval_from` (see below).",
     ),
 ];
 
@@ -123,6 +123,7 @@ fn figures(report: &Report<'_>) -> Value {
         ("credentials", Scope::Credential),
         ("coalesce", Scope::Coalesce),
         ("caches", Scope::Cache),
+        ("messages", Scope::Messages),
     ] {
         let rows = by_name(scope);
         if !rows.is_empty() {

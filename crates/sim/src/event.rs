@@ -2,7 +2,7 @@
 
 use seawall::FailureKind;
 
-use crate::world::{TaskId, Tick, TripId};
+use crate::world::{MessageId, TaskId, Tick, TripId};
 
 /// Something that happens at an instant. [`crate::world::World`] handles each kind in one place.
 ///
@@ -43,6 +43,8 @@ pub(crate) enum Event {
     WaitedForConnection(TripId) = 34,
     /// Some connections of a process may have been idle too long.
     IdleConnections(u32) = 35,
+    /// Something is due for a message.
+    Message(MessageId) = 36,
     /// One of the few things that happen to the world as a whole.
     Rare(Rare) = 13,
 }
@@ -87,6 +89,7 @@ impl Event {
             Event::Leg(_) => 33,
             Event::WaitedForConnection(_) => 34,
             Event::IdleConnections(_) => 35,
+            Event::Message(_) => 36,
             Event::Rare(rare) => return rare.fingerprint(),
         };
         let what = match self {
@@ -105,6 +108,7 @@ impl Event {
             Event::Tick(tick) => tick.bits(),
             Event::Leg(trip) | Event::WaitedForConnection(trip) => trip.bits(),
             Event::IdleConnections(pool) => u64::from(pool),
+            Event::Message(id) => id.bits(),
             Event::Rare(_) => 0,
         };
         (kind << 56) ^ what

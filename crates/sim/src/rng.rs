@@ -50,6 +50,10 @@ pub enum Purpose {
     Lifetime,
     /// What a call asks for.
     Wish,
+    /// Which group a message belongs to.
+    Group,
+    /// When a message is seen again that a consumer failed with.
+    Redelivery,
 }
 
 impl Purpose {
@@ -75,6 +79,8 @@ impl Purpose {
             Purpose::Phase => "phase",
             Purpose::Lifetime => "lifetime",
             Purpose::Wish => "wish",
+            Purpose::Group => "group",
+            Purpose::Redelivery => "redelivery",
         }
     }
 }

@@ -105,10 +105,11 @@ impl Formula {
         way.phases_of_each_attempt()
             .try_for_each(|phase| self.part(phase))?;
         self.part(link)?;
-        self.program(
-            scenario,
-            scenario.services[service].operations[call.operation as usize].entry,
-        )?;
+        let service = &scenario.services[service];
+        // A message queue answers before anything is done.
+        if service.messages().is_none() {
+            self.program(scenario, service.operations[call.operation as usize].entry)?;
+        }
         self.part(link)
     }
 
@@ -171,8 +172,14 @@ impl Draws<'_> {
             sum.plus(phase.sample(&mut self.stream))
         });
         let there = phases.plus(link.sample(&mut self.stream));
-        let operations = &self.scenario.services[service].operations;
-        let (work, _) = self.program(operations[call.operation as usize].entry)?;
+        let service = &self.scenario.services[service];
+        let work = match service.messages() {
+            Some(_) => Span::ZERO,
+            None => {
+                self.program(service.operations[call.operation as usize].entry)?
+                    .0
+            }
+        };
         Some(there.plus(work).plus(link.sample(&mut self.stream)))
     }
 

@@ -148,13 +148,17 @@ impl Work<'_> {
     fn call(&mut self, site: u32) -> f64 {
         let call = self.scenario.sites[site as usize];
         let service = self.scenario.edges[call.edge as usize].service;
-        let operation =
-            &self.scenario.services[service as usize].operations[call.operation as usize];
-        let there = self.program(operation.entry);
+        let service = &self.scenario.services[service as usize];
+        let there = self.program(service.operations[call.operation as usize].entry);
+        // A message queue answers before anything is done.
+        let there = match service.messages() {
+            Some(_) => 0.0,
+            None => there.answer.unwrap_or(there.whole),
+        };
         let link = &self.scenario.links[call.link as usize];
         let mean = |law: &Law| law.mean().unwrap_or(f64::INFINITY);
         let phases: f64 = link.phases_of_each_attempt().map(mean).sum();
-        2.0 * mean(&link.delay) + phases + there.answer.unwrap_or(there.whole)
+        2.0 * mean(&link.delay) + phases + there
     }
 }
 

@@ -238,6 +238,27 @@ metrics! {
     Fetches "fetches" Count Service;
     /// Look-ups that found nothing and waited for another one's fetch.
     CacheWaits "cache_waits" Count Service;
+    /// Messages that a queue kept: `messages_sent(orders)`.
+    MessagesSent "messages_sent" Count Service;
+    /// Times a consumer fetched a message.
+    Deliveries "deliveries" Count Service;
+    /// Deliveries ÷ messages kept.
+    DeliveriesPerMessage "deliveries_per_message" Factor Service;
+    /// Deliveries of messages that had been fetched before.
+    Redeliveries "redeliveries" Count Service;
+    /// Of those, the ones that began while another consumer was at the same message, or had ended it without its being
+    /// deleted.
+    DuplicateExecutions "duplicate_executions" Count Service;
+    /// Messages that a consumer dealt with and deleted.
+    MessagesCompleted "messages_completed" Count Service;
+    /// Deliveries that ended well and deleted nothing.
+    DeliveriesLate "deliveries_late" Count Service;
+    /// Messages given up after as many deliveries as there may be.
+    DeadLetters "dead_letters" Count Service;
+    /// Messages dropped because of their age.
+    MessagesExpired "messages_expired" Count Service;
+    /// Messages that a consumer had, or that were to come back later, mean over time.
+    MessagesHidden "messages_hidden" Factor Service;
     /// Requests for tokens begun by the caller.
     Refreshes "refreshes" Count Calls;
     /// Requests for tokens that failed.

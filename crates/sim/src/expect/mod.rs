@@ -5,6 +5,7 @@
 //! `verdict == recovered`.
 
 mod evaluate;
+mod messages;
 mod metric;
 mod parse;
 mod ways;

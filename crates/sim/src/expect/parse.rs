@@ -92,6 +92,12 @@ fn measure_of(
         let name = &names.services[service as usize].name;
         return Err(format!("`{name}` has no `cache` step"));
     }
+    if let (true, Target::Service(service)) = (metric.of_messages(), target)
+        && !names.queues.contains(&service)
+    {
+        let name = &names.services[service as usize].name;
+        return Err(format!("`{name}` has no `messages`"));
+    }
     if metric.of_credentials() && names.credentials.is_empty() {
         return Err("there are no `credentials`".into());
     }

@@ -10,6 +10,7 @@ mod ended;
 mod ledger;
 mod level;
 mod log;
+mod messages;
 mod meter;
 mod outcome;
 mod passage;
@@ -27,6 +28,7 @@ pub(crate) use level::Level;
 pub use log::{
     AttemptLink, CallLink, CallRecord, Exchange, JobEnd, JobRecord, LegRecord, Log, Said,
 };
+pub use messages::MessageCount;
 pub(crate) use meter::{EdgeMeter, ServiceMeter};
 pub use outcome::{
     ClientCount, Counts, ERRORS, EdgeCount, EdgeGauge, EdgeLatency, KINDS, Outcome, PHASES, STOPS,

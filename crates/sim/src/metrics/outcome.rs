@@ -12,7 +12,9 @@ use super::effect::{EffectCount, KeyCount};
 use super::ended::Ended;
 use super::ledger::Entry;
 use super::log::Log;
+use super::messages::MessageCount;
 use super::passage::{PassageCount, PoolCount};
+use crate::scenario::messages::queues;
 use crate::scenario::model::Scenario;
 
 /// Number of phases an attempt can fail in.
@@ -191,6 +193,8 @@ pub struct Counts {
     pub shared: Vec<CoalesceCount>,
     /// By index in [`Caches::all`](crate::scenario::cache::Caches::all).
     pub caches: Vec<CacheCount>,
+    /// By place among the services that keep messages.
+    pub messages: Vec<MessageCount>,
 }
 
 impl Counts {
@@ -236,6 +240,7 @@ impl Counts {
                 CacheCount::default();
                 scenario.caches.as_ref().map_or(0, |c| c.all.len())
             ],
+            messages: vec![MessageCount::default(); queues(&scenario.services).count()],
         }
     }
 
@@ -261,6 +266,7 @@ impl Counts {
         );
         each(&mut self.shared, &other.shared, CoalesceCount::add);
         each(&mut self.caches, &other.caches, CacheCount::add);
+        each(&mut self.messages, &other.messages, MessageCount::add);
     }
 
     /// What was counted since `earlier`.
@@ -288,6 +294,7 @@ impl Counts {
             ),
             shared: each(&self.shared, &earlier.shared, CoalesceCount::since),
             caches: each(&self.caches, &earlier.caches, CacheCount::since),
+            messages: each(&self.messages, &earlier.messages, MessageCount::since),
         }
     }
 }

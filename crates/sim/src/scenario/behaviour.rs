@@ -3,6 +3,7 @@
 
 use super::gate::{Ejection, RateRule};
 use super::lifecycle::{Memory, Pauses, Probe, Restart, Scaling};
+use super::messages::Messages;
 use super::model::Service;
 use super::waiting::{Discipline, Waiting};
 
@@ -27,6 +28,8 @@ pub struct Behaviour {
     pub probes: Vec<Probe>,
     /// What adds replicas and takes them away. There is room for the most of them from the start.
     pub scaling: Option<Scaling>,
+    /// How it keeps messages, if it is a message queue.
+    pub messages: Option<Messages>,
 }
 
 /// How the jobs at work on one replica share it.

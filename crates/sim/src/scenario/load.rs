@@ -10,6 +10,7 @@ use super::circle::circles;
 use super::context::Context;
 use super::file::{ScenarioFile, change_link, credential, trouble};
 use super::keys;
+use super::messages;
 use super::model::{Caller, Client, Edge, Fault, Link, Policy, Run, Scenario, Service};
 use super::names::{self, DEFAULT_LINK, NO_POLICY};
 use super::overrides::{self, Override};
@@ -182,11 +183,13 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
     context.names.ways = links.iter().any(|link| link.passage.is_some());
     context.names.pools = links.iter().any(Link::keeps_connections);
     trouble::prepare(&mut services, &faults);
+    context.names.queues = messages::queues(&services).collect();
     let expect = promises(file, run.as_ref(), context);
     let mut compiled = compiler.finish();
     compiled.effects.faults = faults.iter().any(Fault::runs_the_program);
     keys::check(&compiled, context);
     addresses::check(file, &links, &services, &compiled, context);
+    messages::check(&links, &services, &compiled, context);
     engines(file, &compiled.edges, &clients, &services, context);
     // Only what all parts agree on can be followed.
     if context.problems.is_empty() {

@@ -15,6 +15,7 @@ pub(crate) mod gate;
 mod keys;
 pub(crate) mod lifecycle;
 mod load;
+pub mod messages;
 pub mod model;
 pub(crate) mod names;
 mod overrides;

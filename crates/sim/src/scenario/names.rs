@@ -3,6 +3,7 @@
 use super::context::Context;
 use super::effects::{Effect, Effects, Rules};
 use super::file::ScenarioFile;
+use super::messages;
 use super::model::{Caller, Link, Scenario};
 use super::tree::At;
 use super::written::{Entry, check_name, mend};
@@ -33,6 +34,8 @@ pub(crate) struct Names {
     pub(crate) shares: bool,
     /// Services with a cache, once for each, and whether all replicas share it; likewise.
     pub(crate) caches: Vec<(u32, bool)>,
+    /// Services that keep messages, likewise.
+    pub(crate) queues: Vec<u32>,
 }
 
 /// A service and what it offers.
@@ -65,6 +68,7 @@ impl Names {
                 .flat_map(|used| used.names())
                 .collect(),
             pools: scenario.links.iter().any(Link::keeps_connections),
+            queues: messages::queues(&scenario.services).collect(),
             ..Names::default()
         }
         .with(scenario.effects.as_deref())

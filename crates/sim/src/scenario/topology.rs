@@ -72,6 +72,10 @@ impl Work<'_> {
         let service = service as usize;
         let entry = self.scenario.services[service].operations[call.operation as usize].entry;
         let mut caused = self.block(entry);
+        if let Some(messages) = self.scenario.services[service].messages() {
+            let deliveries = messages.max_receives.map_or(f64::INFINITY, f64::from);
+            scale(&mut caused, deliveries);
+        }
         caused[service] += 1.0;
         scale(&mut caused, attempts);
         self.sites[site as usize] = Some(caused.clone());
@@ -161,6 +165,10 @@ fn scale(all: &mut [f64], factor: f64) {
 fn deadlines(scenario: &Scenario) -> Vec<Option<Span>> {
     let spec = |edge: &Edge| scenario.policies[edge.policy as usize].policy.spec();
     let mut longest: Vec<Option<Span>> = vec![None; scenario.edges.len()];
+    let keeps = |service: u32| {
+        let messages = scenario.services[service as usize].messages();
+        messages.is_some()
+    };
     // Calls go in no circle among operations, but services may call each other; as many rounds as there
     // are edges pass on every deadline there is.
     for _ in 0..scenario.edges.len() {
@@ -169,6 +177,8 @@ fn deadlines(scenario: &Scenario) -> Vec<Option<Span>> {
             // What the calls come with that cause this one; without any, nothing is passed on.
             let above: Vec<Option<Span>> = match edge.caller {
                 Caller::Client(_) => vec![None],
+                // Nobody waits for what a consumer does.
+                Caller::Service(caller) if keeps(caller) => vec![None],
                 Caller::Service(caller) => {
                     let callers = scenario.edges.iter().zip(&before);
                     callers

@@ -76,7 +76,7 @@ impl World {
                 None => reply,
             };
             let job = self.tasks[id].job_mut().expect(A_JOB);
-            self.services[job.service as usize].answered(self.now, job);
+            self.services[job.service as usize].answered_apart(self.now, job);
             self.ended(id, JobEnd::of(reply));
             if self.answer(id, reply) {
                 self.soon.push_back(Event::Answer(id));

@@ -3,6 +3,8 @@
 //! They are identities, not statistics: a broken one is a bug in the kernel, whatever the scenario.
 
 use super::World;
+use super::job::Origin;
+use super::task::Task;
 use crate::metrics::ServiceCount;
 
 impl World {
@@ -102,11 +104,13 @@ impl World {
             }
             let ended =
                 count.probes_over + turned_away + refused + served + failed + cancelled + lost;
-            if count.arrived + count.probes != ended + inside {
+            let (deliveries, delivered) = self.deliveries(i);
+            let ended = ended + delivered;
+            if count.arrived + count.probes + deliveries != ended + inside {
                 broken.push(format!(
                     "each attempt that arrives ends once: {service} saw {} arrive, {ended} end, \
                      {inside} are inside",
-                    count.arrived + count.probes
+                    count.arrived + count.probes + deliveries
                 ));
             }
             // Little's law as an identity: the integral of the number inside is the sum of the times inside.
@@ -137,6 +141,22 @@ impl World {
         if let Some(caches) = &self.caches {
             let fetches = |id| self.tasks.get(id).is_some_and(|task| task.has_blocks());
             broken.extend(caches.broken_laws(fetches));
+        }
+        if let Some(messages) = &self.messages {
+            let delivers = |task: &Task| {
+                let job = task.job().filter(|job| job.origin == Origin::Delivery);
+                job.filter(|job| !job.answered).map(|job| job.service)
+            };
+            let inside = |service| {
+                let all = self.tasks.iter().filter_map(|(_, task)| delivers(task));
+                all.filter(|of| *of == service).count() as u64
+            };
+            let works = |id| {
+                self.tasks
+                    .get(id)
+                    .is_some_and(|task| delivers(task).is_some())
+            };
+            broken.extend(messages.broken_laws(inside, works));
         }
         if let Some(credentials) = &self.credentials {
             broken.extend(credentials.broken_laws(|keeper| self.errands(keeper)));

@@ -95,6 +95,7 @@ impl World {
             FaultKind::Outage { service: target } => {
                 self.services[target as usize].out = active()
                     .any(|k| matches!(k, FaultKind::Outage { service } if *service == target));
+                self.call_consumers(target);
             }
             FaultKind::Refuse { service: target } => {
                 self.services[target as usize].refusing = active()

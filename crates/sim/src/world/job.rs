@@ -20,6 +20,17 @@ pub(crate) enum JobState {
     Ended,
 }
 
+/// What a job comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// An attempt of a call.
+    Attempt,
+    /// A probe: no caller, no site.
+    Probe,
+    /// A message that a consumer has: likewise.
+    Delivery,
+}
+
 /// One attempt as the service sees it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Job {
@@ -55,8 +66,7 @@ pub(crate) struct Job {
     pub(super) held_ns: u64,
     /// Tasks of its that are working right now, or are branches about to begin.
     pub(super) working: u32,
-    /// Whether it is a probe: no caller, no site.
-    pub(super) probe: bool,
+    pub(super) origin: Origin,
     /// Whether its attempt has been at the service already, with a token that was rejected.
     pub(super) again: bool,
     /// How important it is, 0 most, and whose; 0 where nobody asks.
@@ -95,7 +105,7 @@ impl Job {
             held_since: now,
             held_ns: 0,
             working: 0,
-            probe: false,
+            origin: Origin::Attempt,
             again: false,
             class: 0,
             client: 0,
@@ -174,6 +184,7 @@ impl World {
                 self.ended(id, JobEnd::ShedFull);
                 self.refuse(id, busy)
             }
+            Admission::Kept => self.keep(id),
             Admission::Expired => {
                 self.ended(id, JobEnd::ShedExpired);
                 self.refuse(id, FailureKind::DeadlineExceeded.into())
@@ -201,8 +212,8 @@ impl World {
     #[inline]
     pub(super) fn ended(&mut self, id: TaskId, end: JobEnd) {
         let job = self.tasks[id].job().expect(A_JOB);
-        if job.probe {
-            return self.probe_ended(id, end);
+        if job.origin != Origin::Attempt {
+            return self.ended_apart(id, end, job.origin);
         }
         self.services[job.service as usize].ended(job, end);
         if self.looked_at {
@@ -278,7 +289,9 @@ impl World {
             if !free {
                 return None;
             }
-            let id = place.next_waiting(state.discipline)?;
+            let Some(id) = place.next_waiting(state.discipline) else {
+                return self.fetch(service, replica);
+            };
             // One that was cancelled while it waited is gone; one that was sent home may not be there yet.
             let job = self.tasks.get_mut(id).and_then(|task| task.job_mut());
             let job = job.filter(|job| job.state == JobState::Waiting);
@@ -342,7 +355,7 @@ impl World {
         let behaves = state.behaviour.is_some();
         let mut arrives = false;
         if !job.answered {
-            state.answered(self.now, job);
+            state.answered_apart(self.now, job);
             self.ended(id, JobEnd::of(reply));
             arrives = self.answer(id, reply);
         } else if !job.caller_waits {

@@ -74,6 +74,7 @@ impl World {
         let rooms: usize = self.services.iter().map(|s| s.waiting_bytes()).sum();
         let ways = self.passages.as_ref().map_or(0, |state| state.bytes());
         let caches = self.caches.as_ref().map_or(0, |state| state.bytes());
+        let messages = self.messages.as_ref().map_or(0, |state| state.bytes());
         let left_behind = self.engines.capacity() * size_of::<seawall::Client>();
         let bytes = left_behind
             + self.tasks.bytes()
@@ -81,6 +82,7 @@ impl World {
             + rooms
             + ways
             + caches
+            + messages
             + self.recorder.bytes();
         bytes as u64
     }

@@ -6,7 +6,7 @@ use super::World;
 use super::effects::EffectsState;
 use super::service::ServiceState;
 use crate::event::{Event, Rare};
-use crate::metrics::{Counts, EdgeCount, Ended, Outcome, WindowState};
+use crate::metrics::{Counts, EdgeCount, Ended, Outcome, ServiceGauge, WindowState};
 use crate::queue::Rank;
 
 impl World {
@@ -49,6 +49,7 @@ impl World {
                 .caches
                 .as_ref()
                 .map_or(Vec::new(), |state| state.counts()),
+            messages: (self.messages.as_ref()).map_or(Vec::new(), |state| state.counts(now)),
             shared: self
                 .coalescing
                 .as_ref()
@@ -124,5 +125,18 @@ impl World {
             log: recorder.log,
             ledger,
         }
+    }
+}
+
+impl ServiceState {
+    fn gauge(&mut self) -> ServiceGauge {
+        let gauge = ServiceGauge {
+            queue: self.queued.count(),
+            queue_max: self.queued_max,
+            workers_busy: self.busy.count(),
+            workers: (!self.unlimited).then_some(self.workers.count()),
+        };
+        self.queued_max = self.queued.count();
+        gauge
     }
 }

@@ -30,6 +30,7 @@ mod job;
 mod length;
 mod limit;
 mod measure;
+mod messages;
 mod passage;
 mod pool;
 mod record;
@@ -65,6 +66,8 @@ use fallback::FallbackState;
 use hedge::Hedged;
 use length::Length;
 use limit::Watch;
+pub(crate) use messages::MessageId;
+use messages::MessagesState;
 use passage::PassageState;
 pub(crate) use passage::TripId;
 use service::ServiceState;
@@ -124,6 +127,8 @@ pub struct World {
     coalescing: Option<Box<CoalesceState>>,
     /// Caches with contents, where there are any.
     caches: Option<Box<CacheState>>,
+    /// Messages that are kept, where any are.
+    messages: Option<Box<MessagesState>>,
     /// Whether somebody is asked before a call begins: fallbacks have permits, and calls may share one.
     asked_first: bool,
     /// How many more follow-ups of the event being handled are part of it. What a handler does at once that might
@@ -212,6 +217,7 @@ impl World {
             passages,
             credentials: CredentialState::new(&scenario, seed),
             caches: CacheState::new(&scenario, seed),
+            messages: MessagesState::new(&scenario, seed),
             asked_first: fallbacks.is_some() || coalescing.is_some(),
             fallbacks,
             coalescing,
@@ -327,7 +333,8 @@ impl World {
                 event
             } else {
                 // Work that goes on for nobody is cut here: nobody can see what becomes of it.
-                if !self.open && self.calls_in_flight == 0 && self.iterations_open == 0 {
+                let busy = self.calls_in_flight > 0 || self.iterations_open > 0;
+                if !self.open && !busy && self.messages.as_ref().is_none_or(|m| m.is_empty()) {
                     return Some(Ended::Completed);
                 }
                 let Some((time, event)) = self.queue.pop(until) else {
@@ -406,6 +413,10 @@ impl World {
             Event::WaitedForConnection(trip) => self.on_waited_for_connection(trip),
             Event::IdleConnections(pool) => {
                 self.on_idle_connections(pool);
+                None
+            }
+            Event::Message(message) => {
+                self.on_message(message);
                 None
             }
             Event::Rare(rare) => self.handle_rare(rare),

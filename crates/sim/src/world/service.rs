@@ -6,7 +6,7 @@ use super::TaskId;
 use super::behaviour::{BehaviourState, Line};
 use super::job::{Job, JobState};
 use super::replica::Replica;
-use crate::metrics::{JobEnd, Level, ServiceGauge, ServiceMeter};
+use crate::metrics::{JobEnd, Level, ServiceMeter};
 use crate::rng::{Purpose, Stream};
 use crate::scenario::model::{Balance, Discipline, Service};
 
@@ -42,10 +42,10 @@ pub(super) struct ServiceState {
     pub(super) refusing: bool,
     /// Whether any of its answers are scripted, or it looks at tokens.
     guarded: bool,
-    queued: Level,
-    queued_max: u64,
-    inside: Level,
-    busy: Level,
+    pub(super) queued: Level,
+    pub(super) queued_max: u64,
+    pub(super) inside: Level,
+    pub(super) busy: Level,
     /// Workers held by jobs whose caller has left.
     busy_for_nobody: Level,
     /// Workers there are, all replicas; none when they are unlimited.
@@ -80,8 +80,9 @@ impl ServiceState {
 
     pub(super) fn new(service: &Service, seed: u64) -> Self {
         let stream = |purpose| Stream::new(seed, purpose, &service.name);
+        let discipline = service.lines_up_by();
         let replica = |n| Replica {
-            line: Line::new(service.queue.discipline, seed, &service.name, n),
+            line: Line::new(discipline, seed, &service.name, n),
             ..Replica::new(service.concurrency)
         };
         let mut workers = Level::default();
@@ -93,7 +94,7 @@ impl ServiceState {
         standing.set(Time::ZERO, replicas);
         ServiceState {
             balance: service.balance,
-            discipline: service.queue.discipline,
+            discipline,
             places: service.queue.capacity.unwrap_or(u32::MAX),
             holds_worker: service.holds_worker,
             honours_cancellation: service.honours_cancellation,
@@ -131,17 +132,6 @@ impl ServiceState {
         count.queue_ns = self.queued.integral(now);
         count.inside_ns = self.inside.integral(now);
         count.replicas_ns = self.standing.integral(now);
-    }
-
-    pub(super) fn gauge(&mut self) -> ServiceGauge {
-        let gauge = ServiceGauge {
-            queue: self.queued.count(),
-            queue_max: self.queued_max,
-            workers_busy: self.busy.count(),
-            workers: (!self.unlimited).then_some(self.workers.count()),
-        };
-        self.queued_max = self.queued.count();
-        gauge
     }
 
     pub(super) fn has_a_guard(&mut self) {
@@ -384,6 +374,8 @@ pub(super) enum Admission {
     Full,
     /// Its deadline has passed, and the service looks.
     Expired,
+    /// It is kept as a message.
+    Kept,
     /// It ends like this, and its caller gets that.
     Refused(JobEnd, Failure),
 }

@@ -172,12 +172,15 @@ impl World {
         let shared = shared.map(|(i, purpose, stream)| (Owner::Shared(i), purpose, stream));
         let caches = self.caches.iter().flat_map(|state| state.streams());
         let caches = caches.map(|(i, purpose, stream)| (Owner::Cache(i), purpose, stream));
+        let messages = self.messages.iter().flat_map(|state| state.streams());
+        let messages = messages.map(|(i, purpose, stream)| (Owner::Service(i), purpose, stream));
         let keepers = keepers.map(|(i, purpose, stream)| (Owner::Keeper(i), purpose, stream));
         (clients.chain(services).chain(edges))
             .chain(ways)
             .chain(keepers)
             .chain(shared)
             .chain(caches)
+            .chain(messages)
     }
 
     /// The instant of what comes next; [`Time::MAX`] when nothing does.

@@ -6,7 +6,7 @@ use sim::Scenario;
 use sim::expect::{Comparison, Kind, Metric, Of, Target, Unit, evaluate};
 use sim::metrics::{
     AnswerCount, CacheCount, CoalesceCount, CredentialCount, EdgeGauge, EdgeLatency, EffectCount,
-    KeyCount, Leg, Outcome, PassageCount, PoolCount, ServiceCount, WindowLatency,
+    KeyCount, Leg, MessageCount, Outcome, PassageCount, PoolCount, ServiceCount, WindowLatency,
 };
 use sim::scenario::model::Caller;
 
@@ -23,6 +23,7 @@ clients: {{ web: {{ arrivals: {{ poisson: 10/s }}, calls: [ {{ to: api, fallback
 services:
   api: {{ replicas: 2, concurrency: 5, program: [ {{ work: 1ms }}, {{ call: {{ to: db, key: per_call }} }}, {{ call: {{ to: db, coalesce: 5 }} }}, {{ cache: {{ keys: 9, miss: {{ work: 1ms }} }} }} ] }}
   db: {{ idempotency: {{}}, program: [ {{ work: 1ms }}, {{ effect: row }}, {{ effect: log }} ] }}
+  mail: {{ messages: 5s, work: 1ms }}
 links: {{ web -> api: {{ phases: {{}}, pool: 5, credential: token }} }}
 credentials: {{ token: {{ from: db, lifetime: 1h }} }}
 faults: [ {{ at: 50s, for: 10s, outage: api }} ]
@@ -278,6 +279,19 @@ fn outcome(scenario: &Scenario) -> Outcome {
             waits: 1,
             ..CacheCount::default()
         }];
+        window.counts.messages = vec![MessageCount {
+            sent: 4,
+            received: 10,
+            redelivered: 6,
+            duplicated: 5,
+            completed: 1,
+            late: 3,
+            dead: 2,
+            expired: 1,
+            hidden_ns: 1_500_000_000,
+            time_ns: 1_000_000_000,
+            ..MessageCount::default()
+        }];
         window.counts.credentials = vec![CredentialCount {
             asked: 3,
             refused: 1,
@@ -319,6 +333,7 @@ fn outcome(scenario: &Scenario) -> Outcome {
         totals.credentials = vec![CredentialCount::default()];
         totals.shared = vec![CoalesceCount::default()];
         totals.caches = vec![CacheCount::default()];
+        totals.messages = vec![MessageCount::default()];
         for window in &outcome.windows {
             totals.edges[0].add(&window.counts.edges[0]);
             totals.services[0].add(&window.counts.services[0]);
@@ -331,6 +346,7 @@ fn outcome(scenario: &Scenario) -> Outcome {
             totals.credentials[0].add(&window.counts.credentials[0]);
             totals.shared[0].add(&window.counts.shared[0]);
             totals.caches[0].add(&window.counts.caches[0]);
+            totals.messages[0].add(&window.counts.messages[0]);
         }
     }
     // What was still under way at the end ends well in the drain.
@@ -421,6 +437,16 @@ fn every_metric_is_judged_by_what_was_counted() {
         ("hit_ratio(api) == 25%", "25%", true),
         ("fetches(api) == 500", "500", true),
         ("cache_waits(api) == 10 from 10s to 20s", "10", true),
+        ("messages_sent(mail) == 400", "400", true),
+        ("deliveries(mail) == 1000", "1000", true),
+        ("deliveries_per_message(mail) == 2.5", "2.5", true),
+        ("redeliveries(mail) == 600", "600", true),
+        ("duplicate_executions(mail) == 500", "500", true),
+        ("messages_completed(mail) == 10 from 10s to 20s", "10", true),
+        ("deliveries_late(mail) == 300", "300", true),
+        ("dead_letters(mail) == 200", "200", true),
+        ("messages_expired(mail) == 100", "100", true),
+        ("messages_hidden(mail) == 1.5", "1.5", true),
         ("refreshes(web) == 300", "300", true),
         ("refreshes_failed(web -> api) == 100", "100", true),
         ("credential_waits == 400", "400", true),

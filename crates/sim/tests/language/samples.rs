@@ -368,7 +368,7 @@ const SERVERS: &str = "
 version: 1
 run: { duration: 100s }
 links: { web -> a: { pool: 7 } }
-clients: { web: { arrivals: { poisson: 10/s }, calls: [ { to: a, priority: 3 }, b, c, d, e ] } }
+clients: { web: { arrivals: { poisson: 10/s }, calls: [ { to: a, priority: 3 }, b, c, d, e, f, g ] } }
 services:
   a:
     replicas: 3
@@ -420,6 +420,17 @@ services:
   c: { serve: { preemptive_lifo: 1 }, rate_limit: { per_period: { limit: 5, period: 1s } }, work: 1ms }
   d: { serve: { preemptive_priority: 1 }, work: 1ms }
   e: { concurrency: 1, scaling: { max: 3, queue: 2 }, work: 1ms }
+  f:
+    messages:
+      visibility: 30s
+      max_receives: 3
+      gives_back: { after: { exponential: 5s } }
+      receipt: in_time
+      heartbeat: 10s
+      retention: 1h
+      groups: { keys: 10, skew: 1 }
+    work: 1ms
+  g: { messages: { visibility: 1min, gives_back: never, receipt: any }, work: 1ms }
 faults:
   - { at: 1s, for: 2s, crash: { service: a, replicas: 2 } }
   - { at: 2s, for: 2s, pause: { service: a, replicas: 2 } }

@@ -3,6 +3,7 @@
 mod balance;
 mod death;
 mod gates;
+mod messages;
 mod probes;
 mod queues;
 mod scaling;

@@ -14,6 +14,7 @@ mod idempotency;
 pub(crate) mod law;
 mod lifecycle;
 pub(crate) mod link;
+mod messages;
 mod phases;
 mod pool;
 mod queue;

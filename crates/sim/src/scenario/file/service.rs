@@ -7,6 +7,7 @@ use super::guard::{Guard, Guards};
 use super::idempotency::IdempotencyFile;
 use super::law::LawFile;
 use super::lifecycle::{MemoryFile, PausesFile, ProbesFile, RestartFile, ScalingFile};
+use super::messages::MessagesFile;
 use super::queue::QueueFile;
 use super::script::ScriptFile;
 use super::serving::{ContentionFile, ServeFile};
@@ -28,6 +29,8 @@ record! {
         concurrency: Limit<1> = "unlimited",
         /// The waiting room of each replica.
         queue: QueueFile,
+        /// Makes it a message queue, whose workers fetch what was sent. Without: callers wait for the program.
+        messages: Option<MessagesFile>,
         /// How the jobs at work on one replica share it.
         serve: ServeFile = "workers",
         /// How jobs at work on one replica slow each other down. Without: not at all.

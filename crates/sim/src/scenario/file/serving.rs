@@ -81,6 +81,7 @@ impl ServiceFile {
             ejection: self.ejection(context),
             probes: self.probes(index, context),
             scaling,
+            messages: self.messages(context),
             waiting: waiting.clone().unwrap_or_default(),
         };
         let ordinary = waiting.is_none()
@@ -90,7 +91,8 @@ impl ServiceFile {
             && self.restart.is_none()
             && behaviour.ejection.is_none()
             && behaviour.probes.is_empty()
-            && behaviour.scaling.is_none();
+            && behaviour.scaling.is_none()
+            && behaviour.messages.is_none();
         (!ordinary).then(|| Box::new(behaviour))
     }
 

@@ -1,6 +1,7 @@
 //! What some services do beyond workers behind a waiting room. A service without any of it has no
 //! [`BehaviourState`]; each hook in the ordinary handlers asks for that first, and nothing else.
 
+mod consumer;
 mod death;
 mod ejection;
 mod gate;
@@ -35,6 +36,8 @@ pub(crate) use tick::Tick;
 /// The state of everything of a service that is not ordinary.
 #[derive(Clone, Debug)]
 pub(super) struct BehaviourState {
+    /// Whether what is sent to it is kept, and consumers fetch it.
+    keeps: bool,
     waiting: Waiting,
     patience: Stream,
     gate: Option<Gate>,
@@ -132,6 +135,7 @@ impl BehaviourState {
         });
         let cores = spec.sharing.and_then(|sharing| sharing.cores);
         Some(Box::new(BehaviourState {
+            keeps: spec.messages.is_some(),
             waiting: spec.waiting.clone(),
             patience: Stream::new(seed, Purpose::Patience, name),
             gate: spec.rate_limit.map(Gate::new),

@@ -21,6 +21,9 @@ impl World {
             shared.pause(self.now, paused);
         }
         self.set_alarm(service, replica);
+        if !paused {
+            self.call_consumers(service);
+        }
     }
 
     /// A pause of the kind that comes again and again begins or ends.

@@ -6,7 +6,7 @@ use crate::event::Event;
 use crate::metrics::JobEnd;
 use crate::queue::Rank;
 use crate::scenario::model::{Probe, ProbeKind};
-use crate::world::job::Job;
+use crate::world::job::{Job, Origin};
 use crate::world::service::Admission;
 use crate::world::task::{Task, What};
 use crate::world::{TaskId, World};
@@ -67,7 +67,7 @@ impl World {
         let service_of = &self.scenario.services[service as usize];
         let entry = service_of.operations[probe.operation as usize].entry;
         let mut job = Job::sent(Id::NONE, 1, u32::MAX, service, None, now);
-        (job.probe, job.caller_waits, job.replica) = (true, false, replica);
+        (job.origin, job.caller_waits, job.replica) = (Origin::Probe, false, replica);
         let id = self.tasks.insert(|| Task::new(What::Job(job), entry));
         it.asked(kind).pending = Some(id);
         state.meter.count.probes += 1;
@@ -91,7 +91,7 @@ impl World {
                 self.came_in(id)
             }
             Admission::Waits => self.came_in(id),
-            Admission::Full | Admission::Expired | Admission::Refused(..) => {
+            Admission::Full | Admission::Expired | Admission::Kept | Admission::Refused(..) => {
                 self.ended(id, JobEnd::ShedFull);
                 if self.effects.is_some() {
                     self.job_is_over(id);

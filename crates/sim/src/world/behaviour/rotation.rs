@@ -58,6 +58,9 @@ impl ServiceState {
         if let Some(failure) = behaviour.over_the_limit(now, job) {
             return Err(Admission::Refused(JobEnd::RateLimited, failure));
         }
+        if behaviour.keeps {
+            return Err(Admission::Kept);
+        }
         let rotation = std::mem::take(&mut behaviour.rotation);
         let picked = match rotation.len() {
             // Its caller has chosen already.
@@ -127,5 +130,6 @@ impl World {
     /// Who gets requests of a service has changed.
     pub(super) fn rotate(&mut self, service: u32) {
         self.services[service as usize].rotate(self.now);
+        self.call_consumers(service);
     }
 }

@@ -217,7 +217,7 @@ impl World {
 
 impl EffectsState {
     /// One holder of an intent less; what is over is counted.
-    fn release(&mut self, intent: super::IntentId) {
+    pub(super) fn release(&mut self, intent: super::IntentId) {
         let EffectsState {
             intents,
             rules,

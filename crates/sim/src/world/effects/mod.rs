@@ -8,6 +8,7 @@ mod count;
 mod guard;
 mod intent;
 mod ledger;
+mod message;
 mod script;
 mod store;
 
@@ -36,6 +37,8 @@ pub(super) struct EffectsState {
     calls: Vec<CallNote>,
     /// By the slot of the job's task.
     jobs: Vec<JobNote>,
+    /// By the slot of the message.
+    messages: Vec<message::MessageNote>,
     stores: Vec<StoreState>,
     /// Attempts that each script has answered.
     scripted: Vec<u64>,
@@ -162,6 +165,7 @@ impl EffectsState {
             intents: Intents::new(),
             calls: Vec::new(),
             jobs: Vec::new(),
+            messages: Vec::new(),
             stores: rules.stores.iter().map(|_| StoreState::new()).collect(),
             scripted: vec![0; rules.scripts.len()],
             begun: 0,
