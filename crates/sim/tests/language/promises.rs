@@ -163,7 +163,7 @@ fn what_cannot_be_promised_is_refused_with_the_mend() {
     ] {
         let problem = wrong(&text(&[promise]));
         assert!(
-            problem.starts_with("world.yaml:11:5: expect: "),
+            problem.starts_with("world.yaml:12:5: expect: "),
             "{problem}"
         );
         assert!(
