@@ -3,8 +3,9 @@
 use hdrhistogram::Histogram;
 use seawall::{FailureKind, Phase, Span, Verdict};
 
-use super::outcome::{EdgeCount, EdgeLatency, ServiceCount, WindowLatency};
+use super::outcome::{EdgeCount, EdgeLatency, ServiceCount};
 use super::tally::Tally;
+use super::window::WindowLatency;
 
 /// Calls with this many attempts or more share the last count.
 const ATTEMPTS_MAX: usize = 128;

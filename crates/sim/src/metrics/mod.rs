@@ -16,6 +16,7 @@ mod outcome;
 mod passage;
 mod recorder;
 mod tally;
+mod window;
 
 pub use answer::{AnswerCount, Source};
 pub use cache::CacheCount;
@@ -31,8 +32,9 @@ pub use log::{
 pub use messages::MessageCount;
 pub(crate) use meter::{EdgeMeter, ServiceMeter};
 pub use outcome::{
-    ClientCount, Counts, ERRORS, EdgeCount, EdgeGauge, EdgeLatency, KINDS, Outcome, PHASES, STOPS,
-    ServiceCount, ServiceGauge, Window, WindowLatency,
+    ClientCount, Counts, ERRORS, EdgeCount, EdgeLatency, KINDS, Outcome, PHASES, STOPS,
+    ServiceCount,
 };
 pub use passage::{LEGS, Leg, PassageCount, PoolCount};
 pub(crate) use recorder::{Recorder, WindowState};
+pub use window::{EdgeGauge, ServiceGauge, Window, WindowLatency};

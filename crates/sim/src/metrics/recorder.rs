@@ -3,9 +3,8 @@
 use seawall::Time;
 
 use super::log::Log;
-use super::outcome::{
-    ClientCount, Counts, EdgeCount, EdgeGauge, ServiceCount, ServiceGauge, Window, WindowLatency,
-};
+use super::outcome::{ClientCount, Counts, EdgeCount, ServiceCount};
+use super::window::{EdgeGauge, ServiceGauge, Window, WindowLatency};
 
 /// Remembers what had been counted at the instants that matter; everything reported is a difference.
 #[derive(Clone, Debug)]

@@ -125,12 +125,11 @@ impl World {
             }
             FaultKind::ChangePolicy { policy, .. } => self.set_policies(policy),
             FaultKind::ChangeLink { link: target, .. } => {
-                let others = active().filter_map(|kind| match kind {
+                let last = active().rev().find_map(|kind| match kind {
                     FaultKind::ChangeLink { link, to } if *link == target => Some(*to),
                     _ => None,
                 });
-                let over = others.last().unwrap_or(target);
-                self.set_link(target, over);
+                self.set_link(target, last.unwrap_or(target));
             }
         }
     }
