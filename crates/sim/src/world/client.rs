@@ -169,10 +169,13 @@ impl World {
             return;
         }
         state.going = (f64::from(state.instances) * factor + 0.5) as u32;
-        let (going, soon) = (state.going, &mut self.soon);
+        let (going, queue) = (state.going, &mut self.queue);
         state.standing.retain(|&instance| {
             let goes = instance < going;
-            soon.extend(goes.then_some(Event::Iterate { client, instance }));
+            if goes {
+                // After the window that may end in this instant.
+                queue.push(now, Rank::Normal, Event::Iterate { client, instance });
+            }
             !goes
         });
     }

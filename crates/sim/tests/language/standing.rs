@@ -33,7 +33,7 @@ fn a_share_of_the_instances_goes_on_and_the_others_come_back_together() {
 #[test]
 fn admitted_step_by_step_they_come_back_step_by_step() {
     let found = iterations(
-        "[ { at: 10s, for: 5s, load: { client: agents, factor: 0% } }, { at: 15s, for: 5s, load: { client: agents, factor: 50% } } ]",
+        "[ { at: 10s, for: 5s, load: { client: agents, factor: 0 } }, { at: 15s, for: 5s, load: { client: agents, factor: 0.5 } } ]",
     );
     let expected: Vec<u64> = [vec![10; 10], vec![0; 5], vec![5; 5], vec![10; 10]].concat();
     assert_eq!(found, expected);
