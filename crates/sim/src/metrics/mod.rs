@@ -4,6 +4,7 @@ mod answer;
 mod cache;
 mod coalesce;
 mod counted;
+mod counts;
 mod credential;
 mod effect;
 mod ended;
@@ -15,11 +16,13 @@ mod meter;
 mod outcome;
 mod passage;
 mod recorder;
+mod session;
 mod tally;
 
 pub use answer::{AnswerCount, Source};
 pub use cache::CacheCount;
 pub use coalesce::CoalesceCount;
+pub use counts::Counts;
 pub use credential::CredentialCount;
 pub use effect::{EffectCount, KeyCount};
 pub use ended::Ended;
@@ -31,8 +34,9 @@ pub use log::{
 pub use messages::MessageCount;
 pub(crate) use meter::{EdgeMeter, ServiceMeter};
 pub use outcome::{
-    ClientCount, Counts, ERRORS, EdgeCount, EdgeGauge, EdgeLatency, KINDS, Outcome, PHASES, STOPS,
+    ClientCount, ERRORS, EdgeCount, EdgeGauge, EdgeLatency, KINDS, Outcome, PHASES, STOPS,
     ServiceCount, ServiceGauge, Window, WindowLatency,
 };
 pub use passage::{LEGS, Leg, PassageCount, PoolCount};
 pub(crate) use recorder::{Recorder, WindowState};
+pub use session::SessionCount;

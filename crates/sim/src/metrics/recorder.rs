@@ -2,9 +2,10 @@
 
 use seawall::Time;
 
+use super::counts::Counts;
 use super::log::Log;
 use super::outcome::{
-    ClientCount, Counts, EdgeCount, EdgeGauge, ServiceCount, ServiceGauge, Window, WindowLatency,
+    ClientCount, EdgeCount, EdgeGauge, ServiceCount, ServiceGauge, Window, WindowLatency,
 };
 
 /// Remembers what had been counted at the instants that matter; everything reported is a difference.

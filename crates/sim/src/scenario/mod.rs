@@ -24,6 +24,7 @@ mod places;
 mod policy;
 pub(crate) mod problem;
 pub(crate) mod run;
+pub mod sessions;
 mod topology;
 pub(crate) mod tree;
 pub(crate) mod waiting;

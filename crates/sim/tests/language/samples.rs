@@ -28,11 +28,15 @@ clients:
     instances: 50
     start: { uniform: [0s, 10s] }
     loop: [ { call: { to: gateway } }, { delay: { uniform: [9s, 11s] } } ]
+  phones:
+    instances: 20
+    loop: [ { session: { call: gateway, lasts: { exponential: 1h }, heartbeat: 30s } } ]
   jobs: { arrivals: { paced: 2/s }, calls: [ gateway, { to: catalog, operation: order } ] }
 services:
   gateway:
     replicas: 4
     concurrency: 1000
+    memory: { limit: 4GB, per_session: 1MB }
     holds_worker: false
     program:
       - call: { to: catalog, policy: sdk }

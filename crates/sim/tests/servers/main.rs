@@ -7,6 +7,7 @@ mod messages;
 mod probes;
 mod queues;
 mod scaling;
+mod sessions;
 mod sharing;
 
 use std::sync::Arc;

@@ -10,6 +10,7 @@ mod pause;
 mod probe;
 mod rotation;
 mod scaling;
+mod session;
 mod sharing;
 mod tick;
 mod trouble;
