@@ -5,6 +5,7 @@ pub(crate) mod behaviour;
 pub mod cache;
 mod circle;
 pub mod coalesce;
+pub mod conflicts;
 pub(crate) mod context;
 pub mod credential;
 pub mod effects;

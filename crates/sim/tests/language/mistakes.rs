@@ -32,7 +32,7 @@ world.yaml:2:18: run.duration: "60" has no unit: write "60ms" or "60s"
 world.yaml:5:26: clients.web.arrivals.poisson: "900" has no unit: write "900/s" or "900/min"
 world.yaml:6:16: clients.web.instances: expected a whole number from 1 to 4294967295, got the number 0
 world.yaml:7:20: clients.web: no service is called `apo`: did you mean `api`? Allowed: `api`
-world.yaml:10:5: services.api: unknown key `concurency`: did you mean `concurrency`? Allowed: `replicas`, `balance`, `concurrency`, `queue`, `messages`, `serve`, `contention`, `rate_limit`, `memory`, `restart`, `pauses`, `outlier`, `panic_threshold`, `probes`, `scaling`, `holds_worker`, `honours_cancellation`, `idempotent`, `retryable`, `retry_only`, `script`, `idempotency`, `work`, `program` or `operations`
+world.yaml:10:5: services.api: unknown key `concurency`: did you mean `concurrency`? Allowed: `replicas`, `balance`, `concurrency`, `queue`, `messages`, `serve`, `contention`, `conflicts`, `rate_limit`, `memory`, `restart`, `pauses`, `outlier`, `panic_threshold`, `probes`, `scaling`, `holds_worker`, `honours_cancellation`, `idempotent`, `retryable`, `retry_only`, `script`, `idempotency`, `work`, `program` or `operations`
 world.yaml:11:42: services.api.queue.discipline: "fifoo" is not known here: did you mean `fifo`? Allowed: `fifo`, `lifo`, `deadline_drop`, `siro`, `priority`, `fair` or `adaptive_lifo`
 world.yaml:12:40: services.api.work.exponential: unknown key `cv`: allowed: `mean`
 world.yaml:15:22: policies.sdk.attempt_timeout: expected a length of time such as "250ms", got a list of 1

@@ -383,6 +383,7 @@ services:
       max_wait: { exponential: 1s }
       retry_after: 3s
     contention: { usl: { alpha: 0.1, beta: 0.01, frozen: true } }
+    conflicts: { share: 1%, fail: unavailable }
     rate_limit: { gcra: { rate: 40/s, burst: 3 }, per_client: true, fail: unavailable, retry_after: exact }
     memory: { limit: 512MB, base: 64MiB, per_job: 1MB, leak: 2kB }
     restart: { after: 5s, cold: { factor: 3, for: 20s, jobs: 100 }, answer: nothing, new_address: true }

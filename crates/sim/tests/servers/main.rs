@@ -1,6 +1,7 @@
 //! What services do beyond workers behind a waiting room, in worlds small enough to reckon by hand.
 
 mod balance;
+mod conflicts;
 mod death;
 mod gates;
 mod messages;

@@ -3,6 +3,7 @@
 pub(crate) mod arrivals;
 mod cache;
 pub(crate) mod client;
+mod conflicts;
 pub(crate) mod credential;
 mod empirical;
 pub(crate) mod failure;

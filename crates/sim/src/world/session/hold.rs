@@ -21,7 +21,10 @@ impl World {
         let now = self.now;
         let state = self.sessions.as_deref_mut().expect(IN_USE);
         let offer = state.offers.get(id.slot()).copied();
-        let offer = offer.filter(|offer| offer.task == id)?;
+        let Some(offer) = offer.filter(|offer| offer.task == id) else {
+            // A script answered, and that is no replica.
+            return Some(Event::Fail(FailureKind::Reset, id));
+        };
         let rule = &state.rules.all[session as usize];
         let (service, replica) = (rule.service, offer.replica);
         let lasts = match (&rule.lasts, &self.tasks[root].what) {
