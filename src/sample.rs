@@ -109,6 +109,7 @@ pub(crate) fn scenario() -> Scenario {
         credentials: None,
         coalescing: None,
         caches: None,
+        sessions: None,
     }
 }
 

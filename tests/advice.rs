@@ -70,6 +70,14 @@ const LOOP: &[Edit] = &[(
 /// Each trap: what the world is like, and the mistake in it.
 const CASES: &[(&str, &[Edit], &[Edit])] = &[
     (
+        "visibility-shorter-than-work",
+        &[(
+            "api: { concurrency: 10, queue: 20,",
+            "api: { concurrency: 10, queue: 20, messages: 1s,",
+        )],
+        &[("messages: 1s", "messages: 30ms")],
+    ),
+    (
         "timeout-below-p99",
         &[],
         &[("attempt_timeout: 800ms", "attempt_timeout: 40ms")],

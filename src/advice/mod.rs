@@ -12,6 +12,7 @@ mod isolation;
 mod jitter;
 mod layers;
 mod measurement;
+mod messages;
 mod operation;
 mod queue;
 mod retry_after;
@@ -106,6 +107,7 @@ pub fn traps() -> Vec<Trap> {
         &operation::TRAPS,
         &effects::TRAPS,
         &queue::TRAPS,
+        &messages::TRAPS,
         &capacity::TRAPS,
         &isolation::TRAPS,
         &measurement::TRAPS,

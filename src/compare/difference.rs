@@ -188,7 +188,8 @@ fn name(world: &Ran, subject: &Subject) -> String {
         | Scope::Credential
         | Scope::Coalesce
         | Scope::Cache
-        | Scope::Messages => subject.name.clone(),
+        | Scope::Messages
+        | Scope::Sessions => subject.name.clone(),
     }
 }
 

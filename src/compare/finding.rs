@@ -37,7 +37,8 @@ pub fn key(difference: &Difference) -> bool {
         | Scope::Credential
         | Scope::Coalesce
         | Scope::Cache
-        | Scope::Messages => &[],
+        | Scope::Messages
+        | Scope::Sessions => &[],
     };
     names.contains(&difference.figure.name) && difference.verdict != Verdict::NoData
 }

@@ -104,6 +104,7 @@ fn by_scope(differences: &[Difference]) -> Value {
         ("coalesce", Scope::Coalesce),
         ("caches", Scope::Cache),
         ("messages", Scope::Messages),
+        ("sessions", Scope::Sessions),
     ] {
         if of(scope).next().is_some() {
             all[key] = by_name(scope);

@@ -84,6 +84,8 @@ impl Sense {
             "hit_ratio" => Sense::High,
             "cache_fetches_failed" | "cache_deleted" => Sense::Low,
             _ if name.starts_with("cache_") => Sense::Neutral,
+            "sessions_broken" => Sense::Low,
+            _ if name.starts_with("sessions_") => Sense::Neutral,
             "messages_completed" => Sense::High,
             "messages_sent" | "messages_hidden_mean" | "deliveries" => Sense::Neutral,
             "dead_letters" | "redeliveries" | "duplicate_executions" | "messages_expired" => {

@@ -16,12 +16,13 @@ pub mod messages;
 pub mod passage;
 pub mod run;
 pub mod service;
+pub mod session;
 
 use std::sync::LazyLock;
 
 use sim::metrics::{
     AnswerCount, CacheCount, CoalesceCount, CredentialCount, EffectCount, KeyCount, MessageCount,
-    Outcome, PassageCount, PoolCount, Window,
+    Outcome, PassageCount, PoolCount, SessionCount, Window,
 };
 use sim::scenario::effects::Effect;
 use sim::scenario::model::{Caller, Scenario};
@@ -62,6 +63,8 @@ pub enum Scope {
     Cache,
     /// The messages of one service; only where it keeps any.
     Messages,
+    /// The sessions with one service; only where there are any.
+    Sessions,
 }
 
 /// One thing that is reported on.
@@ -104,6 +107,7 @@ struct Tables {
     shared: Vec<Column<CoalesceCount>>,
     caches: Vec<Column<CacheCount>>,
     messages: Vec<Column<MessageCount>>,
+    sessions: Vec<Column<SessionCount>>,
 }
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
@@ -124,11 +128,12 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
     shared: coalesce::shared(),
     caches: cache::caches(),
     messages: messages::messages(),
+    sessions: session::sessions(),
 });
 
 impl Scope {
     /// All scopes, in the order of reports.
-    pub const ALL: [Scope; 13] = [
+    pub const ALL: [Scope; 14] = [
         Scope::Run,
         Scope::Client,
         Scope::Edge,
@@ -142,6 +147,7 @@ impl Scope {
         Scope::Coalesce,
         Scope::Cache,
         Scope::Messages,
+        Scope::Sessions,
     ];
 
     /// The word used in files.
@@ -161,6 +167,7 @@ impl Scope {
             Scope::Coalesce => "coalesce",
             Scope::Cache => "cache",
             Scope::Messages => "messages",
+            Scope::Sessions => "sessions",
         }
     }
 
@@ -181,6 +188,7 @@ impl Scope {
             Scope::Coalesce => declared(&TABLES.shared),
             Scope::Cache => declared(&TABLES.caches),
             Scope::Messages => declared(&TABLES.messages),
+            Scope::Sessions => declared(&TABLES.sessions),
         }
     }
 
@@ -201,6 +209,7 @@ impl Scope {
             Scope::Coalesce => declared(&TABLES.shared),
             Scope::Cache => declared(&TABLES.caches),
             Scope::Messages => declared(&TABLES.messages),
+            Scope::Sessions => declared(&TABLES.sessions),
         }
     }
 }
@@ -255,6 +264,8 @@ pub fn subjects(scenario: &Scenario) -> Vec<Subject> {
     let caches = caches.map(|index| scenario.cache_name(index));
     let queues = sim::scenario::messages::queues(&scenario.services);
     let queues = queues.map(|service| scenario.services[service as usize].name.clone());
+    let held = scenario.sessions.iter().flat_map(|used| &used.services);
+    let held = held.map(|&service| scenario.services[service as usize].name.clone());
     std::iter::once((0, "all".to_string()))
         .map(subject(Scope::Run))
         .chain(clients.map(subject(Scope::Client)))
@@ -269,6 +280,7 @@ pub fn subjects(scenario: &Scenario) -> Vec<Subject> {
         .chain(shared.enumerate().map(subject(Scope::Coalesce)))
         .chain(caches.enumerate().map(subject(Scope::Cache)))
         .chain(queues.enumerate().map(subject(Scope::Messages)))
+        .chain(held.enumerate().map(subject(Scope::Sessions)))
         .collect()
 }
 
@@ -316,6 +328,7 @@ pub fn whole(scenario: &Scenario, outcome: &Outcome, subject: &Subject) -> Vec<O
         Scope::Coalesce => read(&TABLES.shared, &outcome.drained.shared[index]),
         Scope::Cache => read(&TABLES.caches, &outcome.drained.caches[index]),
         Scope::Messages => read(&TABLES.messages, &outcome.drained.messages[index]),
+        Scope::Sessions => read(&TABLES.sessions, &outcome.totals.sessions[index]),
     }
 }
 
@@ -352,6 +365,7 @@ pub fn in_window(scenario: &Scenario, window: &Window, subject: &Subject) -> Vec
         Scope::Coalesce => read(&TABLES.shared, &window.counts.shared[index]),
         Scope::Cache => read(&TABLES.caches, &window.counts.caches[index]),
         Scope::Messages => read(&TABLES.messages, &window.counts.messages[index]),
+        Scope::Sessions => read(&TABLES.sessions, &window.counts.sessions[index]),
     }
 }
 

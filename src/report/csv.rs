@@ -12,7 +12,7 @@ use crate::figure::{self, Declared, Scope, Subject};
 pub const SUMMARY_KEYS: [(&str, &str); 8] = [
     (
         "scope",
-        "What the figure is about: `run`, `client`, `edge` or `service`; where there are any, `effect`, `keys`, `answers`, `phases`, `pool`, `credential`, `coalesce`, `cache` or `messages`.",
+        "What the figure is about: `run`, `client`, `edge` or `service`; where there are any, `effect`, `keys`, `answers`, `phases`, `pool`, `credential`, `coalesce`, `cache`, `messages` or `sessions`.",
     ),
     (
         "name",
@@ -37,7 +37,7 @@ pub const WINDOW_KEYS: [(&str, &str); 6] = [
     ("seed", "The seed of the replication."),
     (
         "scope",
-        "What the row is about: `run`, `client`, `edge` or `service`; where there are any, `effect`, `keys`, `answers`, `phases`, `pool`, `credential`, `coalesce`, `cache` or `messages`.",
+        "What the row is about: `run`, `client`, `edge` or `service`; where there are any, `effect`, `keys`, `answers`, `phases`, `pool`, `credential`, `coalesce`, `cache`, `messages` or `sessions`.",
     ),
     (
         "name",
@@ -85,6 +85,7 @@ fn window_figures(subjects: &[Subject]) -> Vec<Declared> {
         Scope::Coalesce,
         Scope::Cache,
         Scope::Messages,
+        Scope::Sessions,
     ] {
         if !subjects.iter().any(|subject| subject.scope == scope) {
             continue;

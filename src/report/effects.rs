@@ -102,6 +102,13 @@ const MESSAGES: [(&str, &str, bool); 11] = [
     ("stopped", "deliveries_stopped", true),
 ];
 
+const SESSIONS: [(&str, &str, bool); 4] = [
+    ("open", "sessions_open_mean", false),
+    ("begun", "sessions_begun", false),
+    ("ended", "sessions_ended", true),
+    ("broken", "sessions_broken", false),
+];
+
 const KEYS: [(&str, &str, bool); 6] = [
     ("new", "keys_new", false),
     ("replayed", "keys_replayed", false),
@@ -143,6 +150,7 @@ pub(super) fn tables(report: &Report<'_>) -> Vec<Table> {
         ("shared calls", Scope::Coalesce, &COALESCE[..]),
         ("caches", Scope::Cache, &CACHE[..]),
         ("messages", Scope::Messages, &MESSAGES[..]),
+        ("sessions", Scope::Sessions, &SESSIONS[..]),
     ]
     .into_iter()
     .filter_map(|(title, scope, columns)| {

@@ -52,7 +52,7 @@ pub const KEYS: [(&str, &str); 14] = [
     ),
     (
         "figures",
-        "`run`, `clients`, `edges`, `services`, and where there are any `effects`, `keys`, `answers`, `phases`, `pools`, `credentials`, `coalesce`, `caches`, `messages`: figure → `mean`, `low`, `high`, `replications`, `interval_from` (see below).",
+        "`run`, `clients`, `edges`, `services`, and where there are any `effects`, `keys`, `answers`, `phases`, `pools`, `credentials`, `coalesce`, `caches`, `messages`, `sessions`: figure → `mean`, `low`, `high`, `replications`, `interval_from` (see below).",
     ),
 ];
 
@@ -124,6 +124,7 @@ fn figures(report: &Report<'_>) -> Value {
         ("coalesce", Scope::Coalesce),
         ("caches", Scope::Cache),
         ("messages", Scope::Messages),
+        ("sessions", Scope::Sessions),
     ] {
         let rows = by_name(scope);
         if !rows.is_empty() {

@@ -74,6 +74,20 @@ fn clients(dice: &mut Dice, keyed: &Keyed) -> String {
             arrivals(dice),
         );
     }
+    if dice.one_in(3) {
+        text += &format!(
+            "  phones: {{ {}loop: [ {{ delay: {}ms }}, {{ session: {{ call: {{ to: db, policy: {} }}{} }} }} ] }}\n",
+            instances(dice),
+            dice.between(20, 500),
+            dice.pick(POLICIES),
+            dice.pick(&[
+                "",
+                ", lasts: { exponential: 2s }",
+                ", heartbeat: 300ms",
+                ", lasts: 5s, heartbeat: 1s"
+            ]),
+        );
+    }
     let start = dice.maybe(2, "start: { uniform: [0s, 1s] }, ");
     text += &format!(
         "  jobs: {{ {}{start}loop: [ {{ call: {{ to: s, operation: read, policy: {} }} }}, {{ delay: {} }} ] }}\n",
@@ -251,6 +265,9 @@ fn service(dice: &mut Dice, index: usize, name: &str, keyed: &Keyed) -> String {
         parts.push(format!("queue: {}", queue(dice)));
     }
     behaviour(dice, &mut parts);
+    if name != "db" && dice.one_in(7) {
+        keeps_messages(dice, &mut parts);
+    }
     let work = law(dice, 30);
     match name {
         "orders" => parts.push(format!(
@@ -275,6 +292,26 @@ fn service(dice: &mut Dice, index: usize, name: &str, keyed: &Keyed) -> String {
         }
     }
     format!("  {name}: {{ {} }}\n", parts.join(", "))
+}
+
+/// The service becomes a message queue; what goes with callers that wait is left out.
+fn keeps_messages(dice: &mut Dice, parts: &mut Vec<String>) {
+    let waiting = ["balance", "queue", "outlier", "probes"];
+    parts.retain(|part| !waiting.iter().any(|key| part.starts_with(key)));
+    let more = dice.pick(&[
+        "",
+        ", max_receives: 3",
+        ", max_receives: 2, gives_back: { after: { exponential: 300ms } }, receipt: any",
+        ", gives_back: never, heartbeat: 50ms, receipt: in_time",
+        ", retention: 2s, groups: { keys: 5, skew: 1 }",
+        ", groups: 3, gives_back: never, max_receives: 4",
+    ]);
+    let visibility = dice.between(100, 2000);
+    parts.push(format!("messages: {{ visibility: {visibility}ms{more} }}"));
+    let room = dice.maybe(3, ", queue: 20");
+    if let Some(last) = parts.last_mut() {
+        *last += &room;
+    }
 }
 
 fn queue(dice: &mut Dice) -> String {

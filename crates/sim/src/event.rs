@@ -45,6 +45,8 @@ pub(crate) enum Event {
     IdleConnections(u32) = 35,
     /// Something is due for a message.
     Message(MessageId) = 36,
+    /// Something is due for the session that a task holds.
+    Session(TaskId) = 37,
     /// One of the few things that happen to the world as a whole.
     Rare(Rare) = 13,
 }
@@ -90,6 +92,7 @@ impl Event {
             Event::WaitedForConnection(_) => 34,
             Event::IdleConnections(_) => 35,
             Event::Message(_) => 36,
+            Event::Session(_) => 37,
             Event::Rare(rare) => return rare.fingerprint(),
         };
         let what = match self {
@@ -104,6 +107,7 @@ impl Event {
             | Event::Deliver(id)
             | Event::Answer(id)
             | Event::Cancel(id)
+            | Event::Session(id)
             | Event::WaitedEnough(id) => id.bits(),
             Event::Tick(tick) => tick.bits(),
             Event::Leg(trip) | Event::WaitedForConnection(trip) => trip.bits(),

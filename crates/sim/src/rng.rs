@@ -50,6 +50,8 @@ pub enum Purpose {
     Lifetime,
     /// What a call asks for.
     Wish,
+    /// Whether a job conflicts with others.
+    Conflict,
     /// Which group a message belongs to.
     Group,
     /// When a message is seen again that a consumer failed with.
@@ -79,6 +81,7 @@ impl Purpose {
             Purpose::Phase => "phase",
             Purpose::Lifetime => "lifetime",
             Purpose::Wish => "wish",
+            Purpose::Conflict => "conflict",
             Purpose::Group => "group",
             Purpose::Redelivery => "redelivery",
         }

@@ -31,8 +31,30 @@ impl Length {
     /// back. `None`: too long a program to draw from.
     #[must_use]
     pub fn of_site(scenario: &Scenario, site: u32) -> Option<Length> {
+        Length::of(
+            scenario,
+            |formula| formula.site(scenario, site),
+            |draws| draws.site(site),
+        )
+    }
+
+    /// One run of a program with all it calls (one attempt each), until it answers or ends. `None`: too long to draw from.
+    #[must_use]
+    pub fn of_program(scenario: &Scenario, entry: Pc) -> Option<Length> {
+        Length::of(
+            scenario,
+            |formula| formula.program(scenario, entry),
+            |draws| draws.program(entry).map(|(length, _)| length),
+        )
+    }
+
+    fn of(
+        scenario: &Scenario,
+        formally: impl FnOnce(&mut Formula) -> Option<()>,
+        draw: impl Fn(&mut Draws<'_>) -> Option<Span>,
+    ) -> Option<Length> {
         let mut formula = Formula::default();
-        if formula.site(scenario, site).is_some() {
+        if formally(&mut formula).is_some() {
             let Formula { fixed, law, .. } = formula;
             return Some(Length::Formula { fixed, law });
         }
@@ -43,7 +65,7 @@ impl Length {
         };
         let mut drawn = Vec::with_capacity(DRAWS);
         while drawn.len() < DRAWS {
-            drawn.push(draws.site(site)?);
+            drawn.push(draw(&mut draws)?);
         }
         drawn.sort_unstable();
         Some(Length::Drawn(drawn))
@@ -146,7 +168,7 @@ impl Formula {
                 | Instr::Lookup(_) => {
                     return None;
                 }
-                Instr::Effect(_) | Instr::Claim(_) | Instr::Stored(_) => next,
+                Instr::Effect(_) | Instr::Claim(_) | Instr::Stored(_) | Instr::Hold(_) => next,
                 Instr::Jump(to) | Instr::Otherwise(to) => to,
                 Instr::Respond(_) | Instr::End => return Some(()),
             };
@@ -239,7 +261,7 @@ impl Draws<'_> {
                     }
                     next
                 }
-                Instr::Effect(_) | Instr::Claim(_) | Instr::Stored(_) => next,
+                Instr::Effect(_) | Instr::Claim(_) | Instr::Stored(_) | Instr::Hold(_) => next,
                 Instr::Jump(to) | Instr::Otherwise(to) => to,
                 Instr::Respond(_) => return Some((sum, true)),
                 Instr::End => return Some((sum, false)),

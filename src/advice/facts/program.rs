@@ -86,6 +86,15 @@ impl Work<'_> {
                     sum.whole += mean(law);
                     next
                 }
+                Instr::Hold(session) => {
+                    let used = self.scenario.sessions.as_deref();
+                    let rule = used.and_then(|used| used.all.get(session as usize));
+                    let lasts = rule.and_then(|rule| rule.lasts.as_ref());
+                    let lasts = lasts.and_then(Law::mean).unwrap_or(f64::INFINITY);
+                    sum.own += lasts;
+                    sum.whole += lasts;
+                    next
+                }
                 Instr::Call(site) => {
                     sum.visits[site as usize] += 1.0;
                     sum.whole += self.call(site);

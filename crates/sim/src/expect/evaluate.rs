@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram;
 use seawall::Time;
 
-use super::{Expectation, Kind, Measure, Metric, Of, Target, messages, ways};
+use super::{Expectation, Kind, Measure, Metric, Of, Target, messages, sessions, ways};
 use crate::metrics::{
     AnswerCount, Counts, EdgeCount, EffectCount, KeyCount, Outcome, ServiceCount, Window,
 };
@@ -317,6 +317,10 @@ impl<'a> Measured<'a> {
                     .map(|w| w.services[index].queue_max)
                     .max()
                     .map(|max| max as f64)
+            }
+            metric if metric.of_sessions() => {
+                let (counts, timed) = (&self.counts, &self.timed);
+                sessions::measured(metric, self.scenario, counts, timed, index as u32)
             }
             metric if metric.of_messages() => {
                 let (counts, timed) = (&self.counts, &self.timed);

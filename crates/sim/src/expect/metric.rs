@@ -259,6 +259,12 @@ metrics! {
     MessagesExpired "messages_expired" Count Service;
     /// Messages that a consumer had, or that were to come back later, mean over time.
     MessagesHidden "messages_hidden" Factor Service;
+    /// Sessions begun with a service.
+    SessionsBegun "sessions_begun" Count Service;
+    /// Sessions that broke: with their replica, or since it gave no sign of life.
+    SessionsBroken "sessions_broken" Count Service;
+    /// Sessions open, mean over time: `sessions_open(gateway) >= 7900 from 60s`.
+    SessionsOpen "sessions_open" Factor Service;
     /// Requests for tokens begun by the caller.
     Refreshes "refreshes" Count Calls;
     /// Requests for tokens that failed.

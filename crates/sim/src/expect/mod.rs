@@ -8,6 +8,7 @@ mod evaluate;
 mod messages;
 mod metric;
 mod parse;
+mod sessions;
 mod ways;
 
 use seawall::{FailureKind, Stopped, Time};

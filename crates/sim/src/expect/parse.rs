@@ -92,6 +92,12 @@ fn measure_of(
         let name = &names.services[service as usize].name;
         return Err(format!("`{name}` has no `cache` step"));
     }
+    if let (true, Target::Service(service)) = (metric.of_sessions(), target)
+        && !names.sessions.contains(&service)
+    {
+        let name = &names.services[service as usize].name;
+        return Err(format!("nobody holds a `session` with `{name}`"));
+    }
     if let (true, Target::Service(service)) = (metric.of_messages(), target)
         && !names.queues.contains(&service)
     {

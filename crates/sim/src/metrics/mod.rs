@@ -4,6 +4,7 @@ mod answer;
 mod cache;
 mod coalesce;
 mod counted;
+mod counts;
 mod credential;
 mod effect;
 mod ended;
@@ -15,12 +16,14 @@ mod meter;
 mod outcome;
 mod passage;
 mod recorder;
+mod session;
 mod tally;
 mod window;
 
 pub use answer::{AnswerCount, Source};
 pub use cache::CacheCount;
 pub use coalesce::CoalesceCount;
+pub use counts::Counts;
 pub use credential::CredentialCount;
 pub use effect::{EffectCount, KeyCount};
 pub use ended::Ended;
@@ -32,9 +35,9 @@ pub use log::{
 pub use messages::MessageCount;
 pub(crate) use meter::{EdgeMeter, ServiceMeter};
 pub use outcome::{
-    ClientCount, Counts, ERRORS, EdgeCount, EdgeLatency, KINDS, Outcome, PHASES, STOPS,
-    ServiceCount,
+    ClientCount, ERRORS, EdgeCount, EdgeLatency, KINDS, Outcome, PHASES, STOPS, ServiceCount,
 };
 pub use passage::{LEGS, Leg, PassageCount, PoolCount};
 pub(crate) use recorder::{Recorder, WindowState};
+pub use session::SessionCount;
 pub use window::{EdgeGauge, ServiceGauge, Window, WindowLatency};

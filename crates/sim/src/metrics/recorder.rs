@@ -2,8 +2,9 @@
 
 use seawall::Time;
 
+use super::counts::Counts;
 use super::log::Log;
-use super::outcome::{ClientCount, Counts, EdgeCount, ServiceCount};
+use super::outcome::{ClientCount, EdgeCount, ServiceCount};
 use super::window::{EdgeGauge, ServiceGauge, Window, WindowLatency};
 
 /// Remembers what had been counted at the instants that matter; everything reported is a difference.

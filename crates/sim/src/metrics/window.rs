@@ -2,7 +2,7 @@
 
 use seawall::Time;
 
-use super::outcome::Counts;
+use super::counts::Counts;
 
 /// Percentiles of call latency within one window, in ns; `None` when no call ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

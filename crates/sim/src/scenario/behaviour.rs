@@ -1,6 +1,7 @@
 //! What a service does beyond workers behind a waiting room. A service of which nothing of this is written
 //! has no [`Behaviour`], and pays nothing for what is here.
 
+use super::conflicts::Conflicts;
 use super::gate::{Ejection, RateRule};
 use super::lifecycle::{Memory, Pauses, Probe, Restart, Scaling};
 use super::messages::Messages;
@@ -30,6 +31,8 @@ pub struct Behaviour {
     pub scaling: Option<Scaling>,
     /// How it keeps messages, if it is a message queue.
     pub messages: Option<Messages>,
+    /// How often its jobs fail for each other's sake.
+    pub conflicts: Option<Conflicts>,
 }
 
 /// How the jobs at work on one replica share it.

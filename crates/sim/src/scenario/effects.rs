@@ -242,6 +242,7 @@ pub(crate) fn least(code: &Code, entry: Pc) -> Vec<(u32, u32)> {
             Instr::Work(_)
             | Instr::Delay(_)
             | Instr::Call(_)
+            | Instr::Hold(_)
             | Instr::Respond(_)
             | Instr::Claim(_)
             | Instr::Stored(_) => next,

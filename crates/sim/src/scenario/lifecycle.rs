@@ -15,6 +15,8 @@ pub struct Memory {
     pub per_job: u64,
     /// In bytes, never given back, for each job that has been inside since the replica began.
     pub leak: u64,
+    /// What each session needs.
+    pub per_session: u64,
 }
 
 /// What happens when a replica dies.

@@ -18,6 +18,7 @@ use super::passage::Passages;
 use super::policy::settings::{self, Settings};
 use super::policy::{self, extends};
 use super::problem::Problems;
+use super::sessions;
 use super::tree::{At, Format, Node, Value, read};
 use super::written::{Defs, Entry, Table, Tried, Written};
 use crate::expect::{self, Expectation};
@@ -183,12 +184,14 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
     context.names.ways = links.iter().any(|link| link.passage.is_some());
     context.names.pools = links.iter().any(Link::keeps_connections);
     trouble::prepare(&mut services, &faults);
+    context.names.sessions = compiler.sessions();
     context.names.queues = messages::queues(&services).collect();
     let expect = promises(file, run.as_ref(), context);
     let mut compiled = compiler.finish();
     compiled.effects.faults = faults.iter().any(Fault::runs_the_program);
     keys::check(&compiled, context);
     addresses::check(file, &links, &services, &compiled, context);
+    sessions::check(file, &services, &compiled, context);
     messages::check(&links, &services, &compiled, context);
     engines(file, &compiled.edges, &clients, &services, context);
     // Only what all parts agree on can be followed.
@@ -211,6 +214,8 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
     let (coalescing, caches) = (compiled.coalescing, compiled.caches);
     fallbacks.complete(&compiled.sites);
     credentials.complete(&compiled.sites);
+    let mut sessions = compiled.sessions;
+    sessions.complete(compiled.sites.len(), &mut services);
     let passages = context.problems.is_empty().then(|| {
         let (sites, edges) = (&compiled.sites, &compiled.edges);
         Passages::of(sites, edges, &links, &services, &mut compiled.code)
@@ -233,6 +238,7 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
         passages: passages.flatten().map(Arc::new),
         coalescing: (!coalescing.wanted.is_empty()).then(|| Arc::new(coalescing)),
         caches: (!caches.all.is_empty()).then(|| Arc::new(caches)),
+        sessions: (!sessions.all.is_empty()).then(|| Arc::new(sessions)),
         credentials: (!credentials.all.is_empty()).then(|| Arc::new(credentials)),
     })
 }

@@ -13,6 +13,7 @@ use super::credential::Credentials;
 use super::effects::Effects;
 use super::fallbacks::Fallbacks;
 use super::passage::{Passage, Passages};
+use super::sessions::Sessions;
 use crate::arrivals::Arrivals;
 use crate::expect::Expectation;
 use crate::law::Law;
@@ -64,6 +65,8 @@ pub struct Scenario {
     pub coalescing: Option<Arc<Coalescing>>,
     /// Caches with contents, where there are any.
     pub caches: Option<Arc<Caches>>,
+    /// Sessions, where any are held.
+    pub sessions: Option<Arc<Sessions>>,
 }
 
 impl Scenario {

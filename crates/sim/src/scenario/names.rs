@@ -34,6 +34,8 @@ pub(crate) struct Names {
     pub(crate) shares: bool,
     /// Services with a cache, once for each, and whether all replicas share it; likewise.
     pub(crate) caches: Vec<(u32, bool)>,
+    /// Services that sessions are held to, likewise.
+    pub(crate) sessions: Vec<u32>,
     /// Services that keep messages, likewise.
     pub(crate) queues: Vec<u32>,
 }
@@ -68,6 +70,9 @@ impl Names {
                 .flat_map(|used| used.names())
                 .collect(),
             pools: scenario.links.iter().any(Link::keeps_connections),
+            sessions: (scenario.sessions.iter())
+                .flat_map(|used| used.services.clone())
+                .collect(),
             queues: messages::queues(&scenario.services).collect(),
             ..Names::default()
         }

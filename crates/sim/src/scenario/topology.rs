@@ -94,6 +94,7 @@ impl Work<'_> {
             pc = match code.instrs[pc.0 as usize] {
                 Instr::Work(_)
                 | Instr::Delay(_)
+                | Instr::Hold(_)
                 | Instr::Respond(_)
                 | Instr::Effect(_)
                 | Instr::Otherwise(_)

@@ -78,6 +78,11 @@ impl Call {
         }
     }
 
+    /// Whether there is something else when it fails.
+    pub(super) fn has_fallback(&self) -> bool {
+        self.fallback.is_some()
+    }
+
     /// The call alone; its site and edge. `optional`: the program goes on when it fails.
     pub(super) fn lay_out(
         &self,

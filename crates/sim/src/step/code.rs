@@ -43,6 +43,8 @@ pub enum Instr {
     Work(u32),
     /// Waits for a draw of `laws[.0]` without working.
     Delay(u32),
+    /// Holds `Sessions::all[.0]` with the replica that answered the call just before it, and waits for its end.
+    Hold(u32),
     /// Makes the call of `sites[.0]` and waits for it.
     Call(u32),
     /// Runs `count` blocks starting at `branches[first..]` side by side, each ending in `End`; goes on
@@ -100,6 +102,7 @@ impl Code {
             match self.instrs[at as usize] {
                 Instr::Work(_)
                 | Instr::Delay(_)
+                | Instr::Hold(_)
                 | Instr::Call(_)
                 | Instr::Respond(_)
                 | Instr::Effect(_)

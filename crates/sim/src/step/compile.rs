@@ -13,6 +13,7 @@ use crate::scenario::effects::{Effect, Effects, Sends, Store};
 use crate::scenario::fallbacks::{Fallbacks, Rule};
 use crate::scenario::file::law::LawFile;
 use crate::scenario::model::{CallSite, Caller, Edge};
+use crate::scenario::sessions::{Session, Sessions};
 use crate::scenario::tree::Position;
 
 /// Compiles the programs of a scenario, one after the other, into one [`Code`].
@@ -38,6 +39,7 @@ pub(crate) struct Compiled {
     pub(crate) fallbacks: Fallbacks,
     pub(crate) coalescing: Coalescing,
     pub(crate) caches: Caches,
+    pub(crate) sessions: Sessions,
     /// Where each cache is written.
     pub(crate) cache_places: Vec<Position>,
     /// Where each store of keys is written.
@@ -116,6 +118,7 @@ impl Compiler {
                 Step::Choose(arms) => super::choose::compile(arms, self, context),
                 Step::Repeat(repeat) => repeat.compile(self),
                 Step::Cache(cache) => cache.value.compile(cache.at, caller, self, context),
+                Step::Session(held) => held.value.compile(held.at, caller, self, context),
                 Step::Respond(answer) => super::respond::compile(answer, caller, self, context),
                 Step::Effect(name) => super::effect::compile(name, caller, self, context),
             }
@@ -190,6 +193,23 @@ impl Compiler {
         self.compiled.cache_places.push(place);
         self.compiled.caches.all.push(cache);
         self.compiled.cache_places.len() as u32 - 1
+    }
+
+    /// The index of a new session.
+    pub(super) fn session(&mut self, session: Session) -> u32 {
+        self.compiled.sessions.all.push(session);
+        self.compiled.sessions.all.len() as u32 - 1
+    }
+
+    /// The service at the far end of an edge.
+    pub(super) fn service_of(&self, edge: u32) -> u32 {
+        self.compiled.edges[edge as usize].service
+    }
+
+    /// Services that sessions are held to so far.
+    pub(crate) fn sessions(&self) -> Vec<u32> {
+        let all = self.compiled.sessions.all.iter();
+        all.map(|session| session.service).collect()
     }
 
     /// The caches so far, and where they are written.

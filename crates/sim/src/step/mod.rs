@@ -16,6 +16,7 @@ mod fallback;
 mod parallel;
 mod repeat;
 mod respond;
+mod session;
 mod work;
 
 pub use code::{Code, Instr, Lookup, Pc};
@@ -46,6 +47,8 @@ choice! {
         repeat => Repeat(repeat::Repeat),
         /// Looks something up in a cache, and goes for it where it is not there. Only in services.
         cache => Cache(At<cache::CacheFile>),
+        /// Holds a connection to one replica of a service, until it breaks or has lasted long enough. Only in clients.
+        session => Session(At<session::SessionFile>),
         /// Answers the caller now; what follows runs without anybody waiting. Only in services.
         respond => Respond(At<respond::Answer>),
         /// Does something to the world that stays done, whatever the caller is told: the name of the effect. Only in

@@ -92,6 +92,9 @@ impl World {
             let (service, replica) = (job.service, job.replica);
             if replica != NOWHERE && self.services[service as usize].behaviour.is_some() {
                 self.observe(service, replica, Some(reply));
+                if self.sessions.is_some() && reply == Reply::Ok {
+                    self.offer_session(id);
+                }
             }
             let job = self.tasks[id].job_mut().expect(A_JOB);
             let site = &self.sites[index as usize];

@@ -142,6 +142,9 @@ impl World {
             let fetches = |id| self.tasks.get(id).is_some_and(|task| task.has_blocks());
             broken.extend(caches.broken_laws(fetches));
         }
+        if let Some(sessions) = &self.sessions {
+            broken.extend(sessions.broken_laws(|id| self.tasks.contains(id)));
+        }
         if let Some(messages) = &self.messages {
             let delivers = |task: &Task| {
                 let job = task.job().filter(|job| job.origin == Origin::Delivery);

@@ -96,6 +96,7 @@ impl World {
                 self.services[target as usize].out = active()
                     .any(|k| matches!(k, FaultKind::Outage { service } if *service == target));
                 self.call_consumers(target);
+                self.listen_to_all(target);
             }
             FaultKind::Refuse { service: target } => {
                 self.services[target as usize].refusing = active()

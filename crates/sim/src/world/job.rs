@@ -344,6 +344,7 @@ impl World {
     #[cold]
     #[inline(never)]
     fn end_job_with_more(&mut self, id: TaskId, reply: Reply) -> Option<Event> {
+        let reply = self.commits(id, reply);
         let reply = match self.effects {
             Some(_) => self.say(id, reply, true),
             None => reply,

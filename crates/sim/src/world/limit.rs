@@ -75,6 +75,7 @@ impl World {
         let ways = self.passages.as_ref().map_or(0, |state| state.bytes());
         let caches = self.caches.as_ref().map_or(0, |state| state.bytes());
         let messages = self.messages.as_ref().map_or(0, |state| state.bytes());
+        let sessions = self.sessions.as_ref().map_or(0, |state| state.bytes());
         let left_behind = self.engines.capacity() * size_of::<seawall::Client>();
         let bytes = left_behind
             + self.tasks.bytes()
@@ -83,6 +84,7 @@ impl World {
             + ways
             + caches
             + messages
+            + sessions
             + self.recorder.bytes();
         bytes as u64
     }

@@ -49,6 +49,7 @@ impl World {
                 .caches
                 .as_ref()
                 .map_or(Vec::new(), |state| state.counts()),
+            sessions: (self.sessions.as_ref()).map_or(Vec::new(), |state| state.counts(now)),
             messages: (self.messages.as_ref()).map_or(Vec::new(), |state| state.counts(now)),
             shared: self
                 .coalescing

@@ -37,6 +37,7 @@ mod record;
 mod replica;
 mod rollout;
 mod service;
+mod session;
 mod site;
 mod tape;
 mod task;
@@ -71,6 +72,7 @@ use messages::MessagesState;
 use passage::PassageState;
 pub(crate) use passage::TripId;
 use service::ServiceState;
+use session::SessionsState;
 use site::Site;
 use task::Task;
 
@@ -129,6 +131,8 @@ pub struct World {
     caches: Option<Box<CacheState>>,
     /// Messages that are kept, where any are.
     messages: Option<Box<MessagesState>>,
+    /// Sessions that clients hold, where any do.
+    sessions: Option<Box<SessionsState>>,
     /// Whether somebody is asked before a call begins: fallbacks have permits, and calls may share one.
     asked_first: bool,
     /// How many more follow-ups of the event being handled are part of it. What a handler does at once that might
@@ -218,6 +222,7 @@ impl World {
             credentials: CredentialState::new(&scenario, seed),
             caches: CacheState::new(&scenario, seed),
             messages: MessagesState::new(&scenario, seed),
+            sessions: SessionsState::new(&scenario),
             asked_first: fallbacks.is_some() || coalescing.is_some(),
             fallbacks,
             coalescing,
@@ -415,6 +420,7 @@ impl World {
                 self.on_idle_connections(pool);
                 None
             }
+            Event::Session(task) => self.on_session(task),
             Event::Message(message) => {
                 self.on_message(message);
                 None

@@ -149,6 +149,7 @@ impl World {
             match instr {
                 Instr::Work(law) => return self.work(id, root, law),
                 Instr::Delay(law) => return self.delay(id, root, law),
+                Instr::Hold(session) => return self.hold(id, root, session),
                 Instr::Call(site) => return self.begin_call(id, root, site),
                 Instr::Respond(reply) => {
                     let reply = self.scenario.code.replies[reply as usize];

@@ -103,6 +103,7 @@ fn one_service(arrivals: Arrivals, work: Law, spec: Spec) -> Scenario {
         credentials: None,
         coalescing: None,
         caches: None,
+        sessions: None,
     }
 }
 

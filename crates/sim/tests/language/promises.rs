@@ -6,7 +6,8 @@ use sim::Scenario;
 use sim::expect::{Comparison, Kind, Metric, Of, Target, Unit, evaluate};
 use sim::metrics::{
     AnswerCount, CacheCount, CoalesceCount, CredentialCount, EdgeGauge, EdgeLatency, EffectCount,
-    KeyCount, Leg, MessageCount, Outcome, PassageCount, PoolCount, ServiceCount, WindowLatency,
+    KeyCount, Leg, MessageCount, Outcome, PassageCount, PoolCount, ServiceCount, SessionCount,
+    WindowLatency,
 };
 use sim::scenario::model::Caller;
 
@@ -19,11 +20,14 @@ fn text(promises: &[&str]) -> String {
     format!(
         "version: 1
 run: {{ duration: 100s, warmup: 0s }}
-clients: {{ web: {{ arrivals: {{ poisson: 10/s }}, calls: [ {{ to: api, fallback: {{ instead: generic }} }} ] }} }}
+clients:
+  web: {{ arrivals: {{ poisson: 10/s }}, calls: [ {{ to: api, fallback: {{ instead: generic }} }} ] }}
+  phones: {{ loop: [ {{ session: {{ call: hub }} }} ] }}
 services:
   api: {{ replicas: 2, concurrency: 5, program: [ {{ work: 1ms }}, {{ call: {{ to: db, key: per_call }} }}, {{ call: {{ to: db, coalesce: 5 }} }}, {{ cache: {{ keys: 9, miss: {{ work: 1ms }} }} }} ] }}
   db: {{ idempotency: {{}}, program: [ {{ work: 1ms }}, {{ effect: row }}, {{ effect: log }} ] }}
   mail: {{ messages: 5s, work: 1ms }}
+  hub: {{ work: 1ms }}
 links: {{ web -> api: {{ phases: {{}}, pool: 5, credential: token }} }}
 credentials: {{ token: {{ from: db, lifetime: 1h }} }}
 faults: [ {{ at: 50s, for: 10s, outage: api }} ]
@@ -163,7 +167,7 @@ fn what_cannot_be_promised_is_refused_with_the_mend() {
     ] {
         let problem = wrong(&text(&[promise]));
         assert!(
-            problem.starts_with("world.yaml:12:5: expect: "),
+            problem.starts_with("world.yaml:15:5: expect: "),
             "{problem}"
         );
         assert!(
@@ -279,6 +283,13 @@ fn outcome(scenario: &Scenario) -> Outcome {
             waits: 1,
             ..CacheCount::default()
         }];
+        window.counts.sessions = vec![SessionCount {
+            begun: 3,
+            ended: 1,
+            broken: 2,
+            open_ns: 7_500_000_000,
+            time_ns: 1_000_000_000,
+        }];
         window.counts.messages = vec![MessageCount {
             sent: 4,
             received: 10,
@@ -334,6 +345,7 @@ fn outcome(scenario: &Scenario) -> Outcome {
         totals.shared = vec![CoalesceCount::default()];
         totals.caches = vec![CacheCount::default()];
         totals.messages = vec![MessageCount::default()];
+        totals.sessions = vec![SessionCount::default()];
         for window in &outcome.windows {
             totals.edges[0].add(&window.counts.edges[0]);
             totals.services[0].add(&window.counts.services[0]);
@@ -347,6 +359,7 @@ fn outcome(scenario: &Scenario) -> Outcome {
             totals.shared[0].add(&window.counts.shared[0]);
             totals.caches[0].add(&window.counts.caches[0]);
             totals.messages[0].add(&window.counts.messages[0]);
+            totals.sessions[0].add(&window.counts.sessions[0]);
         }
     }
     // What was still under way at the end ends well in the drain.
@@ -447,6 +460,9 @@ fn every_metric_is_judged_by_what_was_counted() {
         ("dead_letters(mail) == 200", "200", true),
         ("messages_expired(mail) == 100", "100", true),
         ("messages_hidden(mail) == 1.5", "1.5", true),
+        ("sessions_begun(hub) == 300", "300", true),
+        ("sessions_broken(hub) == 20 from 10s to 20s", "20", true),
+        ("sessions_open(hub) == 7.5", "7.5", true),
         ("refreshes(web) == 300", "300", true),
         ("refreshes_failed(web -> api) == 100", "100", true),
         ("credential_waits == 400", "400", true),

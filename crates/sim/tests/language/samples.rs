@@ -28,11 +28,15 @@ clients:
     instances: 50
     start: { uniform: [0s, 10s] }
     loop: [ { call: { to: gateway } }, { delay: { uniform: [9s, 11s] } } ]
+  phones:
+    instances: 20
+    loop: [ { session: { call: gateway, lasts: { exponential: 1h }, heartbeat: 30s } } ]
   jobs: { arrivals: { paced: 2/s }, calls: [ gateway, { to: catalog, operation: order } ] }
 services:
   gateway:
     replicas: 4
     concurrency: 1000
+    memory: { limit: 4GB, per_session: 1MB }
     holds_worker: false
     program:
       - call: { to: catalog, policy: sdk }
@@ -380,6 +384,7 @@ services:
       max_wait: { exponential: 1s }
       retry_after: 3s
     contention: { usl: { alpha: 0.1, beta: 0.01, frozen: true } }
+    conflicts: { share: 1%, fail: unavailable }
     rate_limit: { gcra: { rate: 40/s, burst: 3 }, per_client: true, fail: unavailable, retry_after: exact }
     memory: { limit: 512MB, base: 64MiB, per_job: 1MB, leak: 2kB }
     restart: { after: 5s, cold: { factor: 3, for: 20s, jobs: 100 }, answer: nothing, new_address: true }

@@ -1,12 +1,14 @@
 //! What services do beyond workers behind a waiting room, in worlds small enough to reckon by hand.
 
 mod balance;
+mod conflicts;
 mod death;
 mod gates;
 mod messages;
 mod probes;
 mod queues;
 mod scaling;
+mod sessions;
 mod sharing;
 
 use std::sync::Arc;

@@ -11,7 +11,7 @@ use crate::scenario::written::{Factor, Ratio, Share, Size, Whole, choice, record
 
 record! {
     /// What a replica can hold: one that needs more than `limit` dies. It needs `base` + `per_job` for each job
-    /// inside, waiting or at work, + `leak` for each job that it has had.
+    /// inside, waiting or at work, + `per_session` for each session, + `leak` for each job that it has had.
     pub(crate) struct MemoryFile {
         /// What there is.
         limit: At<Size>,
@@ -19,6 +19,8 @@ record! {
         base: Size = "0B",
         /// What each job inside needs.
         per_job: Size = "0B",
+        /// What each session needs that a client holds with the replica.
+        per_session: At<Size> = "0B",
         /// What each job leaves behind until the replica starts again.
         leak: Size = "0B",
     }
@@ -157,6 +159,7 @@ impl ServiceFile {
             limit,
             base,
             per_job: file.per_job.0,
+            per_session: file.per_session.value.0,
             leak: file.leak.0,
         })
     }

@@ -4,6 +4,7 @@ pub(crate) mod arrivals;
 mod cache;
 pub(crate) mod change_link;
 pub(crate) mod client;
+mod conflicts;
 pub(crate) mod credential;
 mod empirical;
 pub(crate) mod failure;

@@ -2,6 +2,7 @@
 
 use seawall::Operation;
 
+use super::conflicts::ConflictsFile;
 use super::gate::ServiceRateLimitFile;
 use super::guard::{Guard, Guards};
 use super::idempotency::IdempotencyFile;
@@ -35,6 +36,8 @@ record! {
         serve: ServeFile = "workers",
         /// How jobs at work on one replica slow each other down. Without: not at all.
         contention: Option<At<ContentionFile>>,
+        /// Jobs fail the more often the more are at work at once. Without: not for that.
+        conflicts: Option<ConflictsFile>,
         /// What bounds how many requests are let in. Without: nothing.
         rate_limit: Option<ServiceRateLimitFile>,
         /// What a replica can hold. Without: everything.

@@ -82,6 +82,7 @@ impl ServiceFile {
             probes: self.probes(index, context),
             scaling,
             messages: self.messages(context),
+            conflicts: self.conflicts(context),
             waiting: waiting.clone().unwrap_or_default(),
         };
         let ordinary = waiting.is_none()
@@ -92,7 +93,8 @@ impl ServiceFile {
             && behaviour.ejection.is_none()
             && behaviour.probes.is_empty()
             && behaviour.scaling.is_none()
-            && behaviour.messages.is_none();
+            && behaviour.messages.is_none()
+            && behaviour.conflicts.is_none();
         (!ordinary).then(|| Box::new(behaviour))
     }
 

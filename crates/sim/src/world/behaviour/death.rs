@@ -40,15 +40,9 @@ impl World {
             state.behaviour.as_ref()?,
             state.replicas[job.replica as usize].inside,
         );
-        if let Some(memory) = behaviour.memory {
-            let gone = behaviour.replicas[job.replica as usize].leaked;
-            let needed = u128::from(memory.base)
-                + u128::from(memory.per_job) * u128::from(inside)
-                + u128::from(memory.leak) * u128::from(gone);
-            if needed > u128::from(memory.limit) {
-                self.crash(job.service, job.replica, Time::ZERO);
-                return None;
-            }
+        if behaviour.memory.is_some() && self.needs_too_much(job.service, job.replica, inside) {
+            self.crash(job.service, job.replica, Time::ZERO);
+            return None;
         }
         match job.state {
             JobState::Waiting => {
@@ -78,7 +72,11 @@ impl World {
         state.meter.count.restarts += 1;
         let tick = Tick::new(Plan::Restart, service, replica);
         self.queue.push(back, Rank::Normal, Event::Tick(tick));
+        let told = behaviour.restart.answer.is_some();
         self.lose_jobs(service, replica);
+        if self.sessions.is_some() {
+            self.lose_sessions(service, replica, told);
+        }
         // While their engines still know them.
         if self.credentials.is_some() {
             self.lose_tokens(service, replica);
@@ -154,6 +152,8 @@ impl World {
             .iter_mut()
             .for_each(|probe| (probe.bad, probe.good) = (0, 0));
         self.lose_caches(service, replica);
+        // Who was not told that it died is told now.
+        self.break_sessions(service, replica);
         self.rotate(service);
     }
 

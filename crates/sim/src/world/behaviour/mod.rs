@@ -1,6 +1,7 @@
 //! What some services do beyond workers behind a waiting room. A service without any of it has no
 //! [`BehaviourState`]; each hook in the ordinary handlers asks for that first, and nothing else.
 
+mod conflict;
 mod consumer;
 mod death;
 mod ejection;
@@ -10,6 +11,7 @@ mod pause;
 mod probe;
 mod rotation;
 mod scaling;
+mod session;
 mod sharing;
 mod tick;
 mod trouble;
@@ -21,6 +23,7 @@ use seawall::shed::CodelState;
 use seawall::{Failure, Time};
 
 use crate::rng::{Purpose, Stream};
+use crate::scenario::conflicts::Conflicts;
 use crate::scenario::model::{
     Behaviour, Memory, Pauses, Probe, ProbeKind, Restart, Service, Waiting,
 };
@@ -50,6 +53,9 @@ pub(super) struct BehaviourState {
     scaler: Option<Scaler>,
     /// What a replica can do at once.
     cores: u32,
+    conflicts: Option<Conflicts>,
+    /// Who conflicts.
+    clashes: Stream,
     /// Whom faults of single replicas hit, and what the balancer draws.
     luck: Stream,
     replicas: Vec<ReplicaState>,
@@ -94,10 +100,11 @@ impl ReplicaState {
 
 impl BehaviourState {
     /// All its generators.
-    pub(super) fn streams(&self) -> [(Purpose, &Stream); 2] {
+    pub(super) fn streams(&self) -> [(Purpose, &Stream); 3] {
         [
             (Purpose::Patience, &self.patience),
             (Purpose::Luck, &self.luck),
+            (Purpose::Conflict, &self.clashes),
         ]
     }
 
@@ -146,6 +153,8 @@ impl BehaviourState {
             probes: spec.probes.clone(),
             scaler: spec.scaling.map(Scaler::new),
             cores: cores.or(service.concurrency).unwrap_or(1),
+            conflicts: spec.conflicts,
+            clashes: Stream::new(seed, Purpose::Conflict, name),
             luck: Stream::new(seed, Purpose::Luck, name),
             replicas: (0..service.replicas).map(replica).collect(),
             rotation: (0..service.replicas.min(initial)).collect(),

@@ -21,6 +21,7 @@ impl World {
             shared.pause(self.now, paused);
         }
         self.set_alarm(service, replica);
+        self.listen(service, replica);
         if !paused {
             self.call_consumers(service);
         }

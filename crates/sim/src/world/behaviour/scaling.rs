@@ -139,6 +139,9 @@ impl World {
         } else {
             return;
         }
+        if self.sessions.is_some() {
+            self.break_sessions_with_the_gone(service);
+        }
         self.rotate(service);
     }
 }

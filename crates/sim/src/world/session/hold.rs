@@ -1,0 +1,107 @@
+//! A session from its beginning to its end.
+
+use seawall::{FailureKind, Time};
+
+use super::{Held, IN_USE};
+use crate::event::Event;
+use crate::queue::Rank;
+use crate::world::task::What;
+use crate::world::{TaskId, World};
+
+impl World {
+    /// The `session` step, once its call has gone well: the task holds on to the replica that answered.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::world) fn hold(
+        &mut self,
+        id: TaskId,
+        root: TaskId,
+        session: u32,
+    ) -> Option<Event> {
+        let now = self.now;
+        let state = self.sessions.as_deref_mut().expect(IN_USE);
+        let offer = state.offers.get(id.slot()).copied();
+        let Some(offer) = offer.filter(|offer| offer.task == id) else {
+            // A script answered, and that is no replica.
+            return Some(Event::Fail(FailureKind::Reset, id));
+        };
+        let rule = &state.rules.all[session as usize];
+        let (service, replica) = (rule.service, offer.replica);
+        let lasts = match (&rule.lasts, &self.tasks[root].what) {
+            (None, _) => None,
+            (Some(law), What::Iteration { client, .. }) => {
+                Some(law.sample(&mut self.clients[*client as usize].delay))
+            }
+            (Some(_), _) => unreachable!("only clients hold sessions"),
+        };
+        let ends = lasts.map_or(Time::MAX, |lasts| now.after(lasts));
+        let of = state.of(service)?;
+        of.count.begun += 1;
+        of.open.rise(now);
+        let list = &mut of.held[replica as usize];
+        list.push(id);
+        let place = list.len() as u32 - 1;
+        let slot = id.slot();
+        if state.held.len() <= slot {
+            state.held.resize(slot + 1, Held::NONE);
+        }
+        state.held[slot] = Held {
+            task: id,
+            session,
+            replica,
+            place,
+            ends,
+            breaks: Time::MAX,
+        };
+        if ends < Time::MAX {
+            self.queue.push(ends, Rank::Normal, Event::Session(id));
+        }
+        // It may have gone while the answer was under way.
+        let there = self.services[service as usize].lives_since(replica, offer.at);
+        if !there {
+            return self.break_session(id);
+        }
+        if self.is_silent(service, replica) {
+            self.miss_heartbeats(service, replica);
+        }
+        self.outgrows(service, replica);
+        None
+    }
+
+    /// Something is due for a session, unless it has been put off or the session is over.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::world) fn on_session(&mut self, id: TaskId) -> Option<Event> {
+        let now = self.now;
+        let state = self.sessions.as_deref_mut().expect(IN_USE);
+        let held = *state.held_by(id)?;
+        if held.breaks == now {
+            return self.break_session(id);
+        }
+        if held.ends != now {
+            return None;
+        }
+        state.let_go(id, now)?.ended += 1;
+        Some(Event::Resume(id))
+    }
+
+    /// A session breaks, and the program that holds it fails.
+    pub(super) fn break_session(&mut self, id: TaskId) -> Option<Event> {
+        let state = self.sessions.as_deref_mut().expect(IN_USE);
+        state.let_go(id, self.now)?.broken += 1;
+        Some(Event::Fail(FailureKind::Reset, id))
+    }
+
+    /// All sessions with a replica break, in the order in which they are kept.
+    pub(in crate::world) fn break_sessions(&mut self, service: u32, replica: u32) {
+        loop {
+            let state = self.sessions.as_deref_mut();
+            let of = state.and_then(|state| state.of(service));
+            let Some(&task) = of.and_then(|of| of.held[replica as usize].last()) else {
+                return;
+            };
+            let fails = self.break_session(task);
+            self.soon.extend(fails);
+        }
+    }
+}
