@@ -501,6 +501,67 @@ expect:
     );
 }
 
+/// B1: what has become of a write whose answer nobody has is asked, not guessed.
+#[test]
+fn a_write_without_an_answer_is_looked_up() {
+    let folder = Folder::new();
+    folder.write(
+        "world.yaml",
+        "version: 1
+run: { duration: 100s, window: 10s }
+clients:
+  shop:
+    arrivals: { at: [0s, 10s, 20s, 30s, 40s] }
+    program:
+      - call: { to: bank, operation: pay, policy: once, fallback: { look_up: { to: bank, operation: status, policy: once }, permits: 1 } }
+      - call: shipping
+services:
+  bank:
+    operations:
+      pay:
+        idempotent: false
+        script: [ program, { status: lost, program: true }, { status: lost, program: false }, { status: lost, program: true }, { status: 422 } ]
+        program: [ { work: 10ms }, { effect: payment } ]
+      status: { script: [ program, program, 503 ], work: 1ms }
+  shipping: { program: [ { effect: parcel } ] }
+policies: { once: { attempt_timeout: 1s } }
+expect:
+  - answers(shop, live) == 1
+  - answers(shop, found) == 1          # the second was done, the third was not, of the fourth nobody can say
+  - answers(shop, absent) == 1
+  - answers(shop, failed) == 2         # and the fifth was refused, and needs no look-up
+  - effects(bank, payment) == 3
+  - unknown_effects(bank) == 1
+  - hidden_effects(bank) == 1
+  - effects(shipping) == 2
+",
+    );
+    let world = folder.run("run world.yaml --no-plots");
+    println!("{}", world.stdout);
+    world.ended(0);
+}
+
+/// There is something to be asked about.
+#[test]
+fn a_look_up_of_nothing_is_refused() {
+    let folder = Folder::new();
+    folder.write(
+        "world.yaml",
+        "version: 1
+run: { duration: 10s, window: 1s }
+clients: { web: { arrivals: { at: [0s] }, calls: [ { to: api, fallback: { look_up: api } } ] } }
+services: { api: { work: 1ms } }
+",
+    );
+    let refused = folder.run("check world.yaml");
+    assert!(
+        refused.stderr.contains("there is nothing to look up"),
+        "{}",
+        refused.stderr
+    );
+    refused.ended(2);
+}
+
 /// The step is optional as a whole.
 #[test]
 fn an_optional_call_goes_on_when_its_fallback_fails_too() {

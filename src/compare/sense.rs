@@ -60,6 +60,7 @@ impl Sense {
             | "answers_future" | "answers_missing" | "answers_capacity" | "answers_rejected"
             | "data_age_mean_s" => Sense::Low,
             "answers_live" => Sense::High,
+            "answers_found" | "answers_absent" => Sense::Neutral,
             "answers_snapshot"
             | "answers_generic"
             | "answers_omitted"

@@ -14,6 +14,10 @@ pub fn answers() -> Vec<Column<AnswerCount>> {
             Source::Generic => "Calls answered with what everybody gets.",
             Source::Omitted => "Calls whose part was left out.",
             Source::Direct => "Calls answered by the call made instead.",
+            Source::Found => "Calls that failed, and of which a look-up found that they were done.",
+            Source::Absent => {
+                "Calls that failed, and of which a look-up found that they were not done."
+            }
             Source::TooOld => "Calls rejected since the last good answer was too old.",
             Source::Future => "Calls rejected since the last good answer was from the future.",
             Source::Missing => "Calls rejected since there was no last good answer.",

@@ -19,12 +19,14 @@ const EFFECT: [(&str, &str, bool); 7] = [
     ("skipped", "effects_skipped", true),
 ];
 
-const ANSWERS: [(&str, &str, bool); 12] = [
+const ANSWERS: [(&str, &str, bool); 14] = [
     ("live", "answers_live", false),
     ("snapshot", "answers_snapshot", true),
     ("generic", "answers_generic", true),
     ("omitted", "answers_omitted", true),
     ("direct", "answers_direct", true),
+    ("found", "answers_found", true),
+    ("absent", "answers_absent", true),
     ("too old", "answers_too_old", true),
     ("future", "answers_future", true),
     ("missing", "answers_missing", true),

@@ -68,7 +68,7 @@ pub const KEYS: [(&str, &str); 21] = [
     ),
     (
         "source",
-        "Where a call has a fallback, what its program got in the end: `live`, `snapshot`, `generic`, `omitted`, `direct`; rejected since `too_old`, `future`, `missing`, `capacity`; `rejected` by rule; `failed`.",
+        "Where a call has a fallback, what its program got in the end: `live`, `snapshot`, `generic`, `omitted`, `direct`, `found`; `absent` where a look-up found nothing; rejected since `too_old`, `future`, `missing`, `capacity`; `rejected` by rule; `failed`.",
     ),
     ("age_s", "Age of the snapshot that was served, in seconds."),
 ];

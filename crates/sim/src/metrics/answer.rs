@@ -17,6 +17,10 @@ counters! {
         omitted: u64,
         /// Answered by the call made instead.
         direct: u64,
+        /// Failed, and found to have been done.
+        found: u64,
+        /// Failed, and found not to have been done.
+        absent: u64,
         /// Rejected since the snapshot was too old.
         too_old: u64,
         /// Rejected since the snapshot was from the future.
@@ -47,6 +51,10 @@ pub enum Source {
     Omitted,
     /// The call made instead.
     Direct,
+    /// The call that asked: it was done.
+    Found,
+    /// The call that asked: it was not done.
+    Absent,
     /// Rejected: too old.
     TooOld,
     /// Rejected: from the future.
@@ -63,12 +71,14 @@ pub enum Source {
 
 impl Source {
     /// All, in the order of reports.
-    pub const ALL: [Source; 11] = [
+    pub const ALL: [Source; 13] = [
         Source::Live,
         Source::Snapshot,
         Source::Generic,
         Source::Omitted,
         Source::Direct,
+        Source::Found,
+        Source::Absent,
         Source::TooOld,
         Source::Future,
         Source::Missing,
@@ -86,6 +96,8 @@ impl Source {
             Source::Generic => "generic",
             Source::Omitted => "omitted",
             Source::Direct => "direct",
+            Source::Found => "found",
+            Source::Absent => "absent",
             Source::TooOld => "too_old",
             Source::Future => "future",
             Source::Missing => "missing",
@@ -100,7 +112,12 @@ impl Source {
     pub const fn serves(self) -> bool {
         matches!(
             self,
-            Source::Live | Source::Snapshot | Source::Generic | Source::Omitted | Source::Direct
+            Source::Live
+                | Source::Snapshot
+                | Source::Generic
+                | Source::Omitted
+                | Source::Direct
+                | Source::Found
         )
     }
 }
@@ -115,6 +132,8 @@ impl AnswerCount {
             Source::Generic => self.generic,
             Source::Omitted => self.omitted,
             Source::Direct => self.direct,
+            Source::Found => self.found,
+            Source::Absent => self.absent,
             Source::TooOld => self.too_old,
             Source::Future => self.future,
             Source::Missing => self.missing,
@@ -132,6 +151,8 @@ impl AnswerCount {
             Source::Generic => &mut self.generic,
             Source::Omitted => &mut self.omitted,
             Source::Direct => &mut self.direct,
+            Source::Found => &mut self.found,
+            Source::Absent => &mut self.absent,
             Source::TooOld => &mut self.too_old,
             Source::Future => &mut self.future,
             Source::Missing => &mut self.missing,

@@ -52,6 +52,18 @@ pub enum Instead {
     Direct,
     /// This is that other call.
     OfDirect,
+    /// Another call follows that asks what has become of this one.
+    LookUp,
+    /// This is the call that asks.
+    OfLookUp,
+}
+
+impl Instead {
+    /// Whether it is a call made because another one failed.
+    #[must_use]
+    pub const fn is_made_instead(self) -> bool {
+        matches!(self, Instead::OfDirect | Instead::OfLookUp)
+    }
 }
 
 /// Something that snapshots are kept of, one in each process of a caller.
@@ -69,7 +81,7 @@ impl Fallbacks {
     /// Once all call sites are known: gives each a place, and tells the edges of stand-ins from the others.
     pub(crate) fn complete(&mut self, sites: &[CallSite]) {
         self.rules.resize(sites.len(), None);
-        let instead = |rule: &Option<Rule>| rule.is_some_and(|r| r.instead == Instead::OfDirect);
+        let instead = |rule: &Option<Rule>| rule.is_some_and(|r| r.instead.is_made_instead());
         let with = |kind: bool| {
             let rules = self.rules.iter().zip(sites);
             rules

@@ -1,10 +1,11 @@
-//! Whether those who send idempotency keys and those who read them go together.
+//! Whether those who send idempotency keys and those who read them go together, and whoever asks what was done asks about something.
 
 use super::context::Context;
 use super::effects::KeySent;
+use super::fallbacks::Instead;
 use crate::step::Compiled;
 
-/// Reports keys that nobody reads, and stores that nobody sends a key to.
+/// Reports keys that nobody reads, stores that nobody sends a key to, and look-ups of nothing.
 pub(super) fn check(compiled: &Compiled, context: &mut Context<'_>) {
     let effects = &compiled.effects;
     let mut asked = vec![false; effects.stores.len()];
@@ -27,6 +28,16 @@ pub(super) fn check(compiled: &Compiled, context: &mut Context<'_>) {
                 context.report(*place, message);
             }
             None => {}
+        }
+    }
+    let rules = compiled.fallbacks.rules.iter().zip(&compiled.sites);
+    for ((rule, site), place) in rules.zip(&compiled.places) {
+        let service = compiled.edges[site.edge as usize].service;
+        let touches = effects.of(service, site.operation);
+        let looked_up = rule.is_some_and(|rule| rule.instead == Instead::LookUp);
+        if looked_up && touches.is_none_or(|rules| rules.touches.is_empty()) {
+            let message = "fallback.look_up: there is nothing to look up: the operation does nothing that stays (`effect`)";
+            context.report(*place, message);
         }
     }
     for ((store, place), asked) in effects.stores.iter().zip(&compiled.stores).zip(asked) {

@@ -32,6 +32,9 @@ choice! {
         snapshot => Snapshot(SnapshotFile),
         /// Another call, such as one past a cache to the origin; its policy limits it.
         direct => Direct(Box<Call>),
+        /// Another call, which asks what has become of a write whose answer nobody has: if it was done, the program goes on,
+        /// else it fails. Not asked where no attempt was made.
+        look_up => LookUp(Box<Call>),
     }
 }
 
@@ -109,10 +112,13 @@ impl FallbackFile {
                 max_age: snapshot.max_age,
             },
             FallbackKindFile::Direct(_) => Instead::Direct,
+            FallbackKindFile::LookUp(_) => Instead::LookUp,
         };
         compiler.rule(site, rule(instead));
-        let FallbackKindFile::Direct(call) = &self.kind else {
-            return;
+        let (call, of) = match &self.kind {
+            FallbackKindFile::Direct(call) => (call, Instead::OfDirect),
+            FallbackKindFile::LookUp(call) => (call, Instead::OfLookUp),
+            FallbackKindFile::Instead(_) | FallbackKindFile::Snapshot(_) => return,
         };
         if let Some(own) = &call.fallback {
             context.report(own.at, "fallback: a fallback has none of its own");
@@ -122,7 +128,7 @@ impl FallbackFile {
         compiler.push(Instr::Otherwise(compiler.here()));
         if let Some((site, _)) = call.lay_out(optional || call.optional, caller, compiler, context)
         {
-            compiler.rule(site, rule(Instead::OfDirect));
+            compiler.rule(site, rule(of));
         }
         let behind = compiler.here();
         compiler.code().instrs[jump] = Instr::Otherwise(behind);

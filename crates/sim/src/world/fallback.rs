@@ -91,7 +91,7 @@ impl World {
         let process = self.process(root);
         let state = self.fallbacks.as_deref_mut()?;
         let rule = state.rules.rules[site as usize]?;
-        if rule.instead == Instead::OfDirect {
+        if rule.instead.is_made_instead() {
             return None; // it goes on under the permit of the call that failed
         }
         let count = &mut state.count[rule.subject as usize];
@@ -123,12 +123,17 @@ impl World {
     pub(super) fn fall_back(&mut self, id: TaskId, site: u32, verdict: &Verdict) -> Option<Event> {
         let process = self.process(self.tasks[id].root(id));
         let now = self.now;
+        let rule = self.fallbacks.as_deref()?.rules.rules[site as usize]?;
+        let sought = match rule.instead {
+            Instead::OfLookUp => self.sought(id, verdict),
+            _ => Source::Failed,
+        };
         let state = self.fallbacks.as_deref_mut()?;
-        let rule = state.rules.rules[site as usize]?;
         let covered = verdict.last.is_none_or(|kind| rule.on.contains(kind));
         let mut age = None;
         let source = match (verdict.stopped, rule.instead) {
             (None, Instead::OfDirect) => Source::Direct,
+            (_, Instead::OfLookUp) => sought,
             (None, instead) => {
                 if let Instead::Snapshot { item, .. } = instead {
                     state.snapshots[item as usize][process as usize] = Some(now);
@@ -148,7 +153,12 @@ impl World {
                 }
                 source
             }
-            (Some(_), Instead::Direct) => {
+            // Where nothing was sent, nothing can have been done.
+            (Some(_), Instead::LookUp) if verdict.attempts == 0 => Source::Failed,
+            (Some(_), Instead::Direct | Instead::LookUp) => {
+                if rule.instead == Instead::LookUp {
+                    self.seek(id);
+                }
                 // The step behind this one, under the same permit.
                 self.tasks[id].step_over();
                 return Some(Event::Resume(id));

@@ -62,6 +62,7 @@ const FALLBACKS: &[&str] = &[
     ", fallback: { instead: omit }",
     ", fallback: { snapshot: { max_age: 100ms, at: 1s }, permits: 2 }",
     ", fallback: { direct: { to: spare, policy: b }, permits: 3 }",
+    ", fallback: { look_up: { to: spare, policy: b }, permits: 2 }",
 ];
 
 const FAULTS: &[&str] = &[

@@ -349,7 +349,7 @@ credentials: { token: { from: s, link: default, lifetime: 1h } }
 const EFFECTS: &str = "
 version: 1
 run: { duration: 10s }
-clients: { shop: { arrivals: { at: [ 0s, 5s ] }, calls: [ { to: orders, operation: order, key: per_call, body: changed }, { to: orders, key: none }, { to: mail, key: numbered }, { to: bill, key: per_attempt, fallback: { direct: { to: mail, policy: one }, on: [ 503 ], permits: 2 } }, { to: bill, fallback: { instead: omit } }, { to: bill, fallback: { snapshot: { max_age: 1min, item: rates, at: 2s } } } ] } }
+clients: { shop: { arrivals: { at: [ 0s, 5s ] }, calls: [ { to: orders, operation: order, key: per_call, body: changed }, { to: orders, key: none }, { to: mail, key: numbered }, { to: bill, key: per_attempt, fallback: { direct: { to: mail, policy: one }, on: [ 503 ], permits: 2 } }, { to: bill, fallback: { instead: omit } }, { to: orders, operation: order, key: none, fallback: { look_up: { to: mail, policy: one } } }, { to: bill, fallback: { snapshot: { max_age: 1min, item: rates, at: 2s } } } ] } }
 services:
   orders:
     script: [ 503, lost ]

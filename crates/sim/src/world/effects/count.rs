@@ -7,7 +7,7 @@ use super::intent::{Intent, Intents, Told};
 use super::{CallNote, EffectsState, IN_USE, mix, tick};
 use crate::arena::Id;
 use crate::metrics::{By, EffectCount, JobEnd};
-use crate::scenario::effects::{Effects, KeySent, Sends};
+use crate::scenario::effects::{Effects, KeySent, Rules, Sends};
 use crate::world::job::JobState;
 use crate::world::task::What;
 use crate::world::{TaskId, World};
@@ -46,11 +46,13 @@ impl World {
         };
         let top = !matches!(self.tasks[root].what, What::Job(_));
         let call = state.open_call(top, parent);
+        let sought = state.call(id).sought;
         *state.call(id) = CallNote {
             intent,
             number,
             of_process,
             unanswered: false,
+            sought,
             entry: None,
         };
         if let Some(call) = call {
@@ -141,8 +143,13 @@ impl World {
     pub(in crate::world) fn conclude(&mut self, id: TaskId, verdict: &Verdict) {
         let state = self.effects.as_deref_mut().expect(IN_USE);
         let CallNote {
-            intent, unanswered, ..
+            intent,
+            unanswered,
+            sought,
+            ..
         } = *state.call(id);
+        // Whoever asks what has become of it will know.
+        let unanswered = unanswered && sought != intent;
         state.enter_end(id, verdict, self.now);
         let told = if verdict.is_ok() {
             Told::Well
@@ -156,9 +163,7 @@ impl World {
                 && unanswered
                 && told == Told::NotWell
             {
-                for &effect in &rules.touches {
-                    state.count[effect as usize].unknown += 1;
-                }
+                unknown(rules, &mut state.count);
             }
         }
         state.release(intent);
@@ -231,6 +236,13 @@ impl EffectsState {
             }
             judge(over, rules, count, false);
         });
+    }
+}
+
+/// Whoever wanted it does not know whether it was done.
+pub(super) fn unknown(rules: &Rules, count: &mut [EffectCount]) {
+    for &effect in &rules.touches {
+        count[effect as usize].unknown += 1;
     }
 }
 

@@ -8,6 +8,7 @@ mod count;
 mod guard;
 mod intent;
 mod ledger;
+mod look_up;
 mod message;
 mod script;
 mod store;
@@ -64,6 +65,8 @@ struct CallNote {
     of_process: u64,
     /// Whether an attempt of its was given up without an answer.
     unanswered: bool,
+    /// What the call before it wanted done, where this one asks whether it was.
+    sought: IntentId,
     /// Its latest entry in the ledger.
     entry: Option<usize>,
 }
@@ -74,6 +77,7 @@ impl CallNote {
         number: 0,
         of_process: 0,
         unanswered: false,
+        sought: Id::NONE,
         entry: None,
     };
 }
