@@ -13,6 +13,7 @@ mod input;
 mod labs;
 mod pages;
 mod program;
+mod requirements;
 mod scenario_page;
 mod swarm;
 mod sweep;
