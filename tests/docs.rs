@@ -12,6 +12,7 @@ use retrystorm::report::{csv, folder, json, ledger, manifest};
 use retrystorm::stats::Basis;
 use retrystorm::sweep;
 use retrystorm::{precision, story, warmup};
+use sim::expect::{Metric, Of, Unit};
 
 use crate::program::Folder;
 
@@ -23,6 +24,33 @@ const WRITE: &str = "WRITE_DOCS";
 #[test]
 fn the_page_on_output_is_complete() {
     is_up_to_date(PAGE, tables());
+}
+
+#[test]
+fn the_page_on_promises_is_complete() {
+    let mut table = String::from("| metric | of | unit | what |\n|---|---|---|---|\n");
+    for metric in Metric::ALL {
+        let of = match metric.of() {
+            Of::Calls => "client, edge, all",
+            Of::Service => "service",
+            Of::CallsOrService => "client, edge, service",
+            Of::Run => "the run",
+            Of::Effects => "service, effect, all",
+            Of::Keys => "service with keys",
+        };
+        let unit = match metric.unit() {
+            Unit::Count => "number",
+            Unit::Share => "share",
+            Unit::Rate => "per second",
+            Unit::Time => "length of time",
+            Unit::Factor => "factor",
+            Unit::Verdict => "word",
+        };
+        let (name, doc) = (metric.name(), metric.doc().replace('\n', " "));
+        writeln!(table, "| `{name}` | {of} | {unit} | {} |", doc.trim())
+            .expect("writing to a string");
+    }
+    is_up_to_date("docs/promises.md", vec![("metrics", table)]);
 }
 
 /// Holds the tables of a page against what they should be.

@@ -50,7 +50,9 @@ fn is_there(name: &str) -> bool {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let words: Vec<&str> = name.split_whitespace().collect();
     match words[..] {
-        ["retrystorm", "run" | "check" | "trace" | "sweep", name, ..] => comes_with_the_program(name),
+        ["retrystorm", "run" | "check" | "trace" | "sweep", name, ..] => {
+            comes_with_the_program(name)
+        }
         [name] if name.starts_with("crates/") || name.starts_with("tests/") => {
             let path = root.join(name);
             path.exists() || path.with_extension("rs").exists()
@@ -58,7 +60,9 @@ fn is_there(name: &str) -> bool {
         [start] if start.ends_with("-*") => shipped::all(shipped::Folder::Models)
             .any(|(known, ..)| known.starts_with(start.trim_end_matches('*'))),
         // Models have hyphens or a folder in their names, keys and figures have neither.
-        [name] if name.contains(['-', '/']) && !name.starts_with('-') => comes_with_the_program(name),
+        [name] if name.contains(['-', '/']) && !name.starts_with('-') => {
+            comes_with_the_program(name)
+        }
         _ => true,
     }
 }
@@ -80,8 +84,13 @@ fn every_requirement_has_a_row_that_is_complete() {
 #[test]
 fn what_shows_a_requirement_is_there() {
     for (id, row) in rows() {
-        let missing: Vec<&str> = named(&row.shown_by).filter(|name| !is_there(name)).collect();
-        assert!(missing.is_empty(), "{id} names what is not there: {missing:?}");
+        let missing: Vec<&str> = named(&row.shown_by)
+            .filter(|name| !is_there(name))
+            .collect();
+        assert!(
+            missing.is_empty(),
+            "{id} names what is not there: {missing:?}"
+        );
     }
     assert!(!is_there("retrystorm run lab-nothing") && !is_there("tests/nothing.rs"));
 }
