@@ -43,6 +43,7 @@ pub fn summary(report: &Report<'_>, style: Style, files: Option<(&Path, &[String
         out.line("");
     }
     out.given_up(report);
+    out.still_open(report);
     out.promises(report);
     let precision = certainty::precision(report, style);
     for line in &precision {
@@ -331,6 +332,18 @@ impl Lines {
             for line in wrapped(&format!("given up because: {words}{rest}"), COLUMNS - 2) {
                 self.line(&format!("  {line}"));
             }
+            self.line("");
+        }
+    }
+
+    /// Calls that had not ended when the run was over: they are neither well nor failed, and easily overlooked.
+    fn still_open(&mut self, report: &Report<'_>) {
+        let open = report.summary.run().mean("calls_open").unwrap_or(0.0);
+        if open > 0.0 {
+            let calls = number::prefixed(open);
+            self.line(&format!(
+                "  still open at the end, and no part of the success: {calls} calls"
+            ));
             self.line("");
         }
     }
