@@ -13,7 +13,7 @@ pub use way::ways;
 
 use seawall::{Span, Time};
 use sim::arrivals::Arrivals;
-use sim::scenario::model::{Edge, Fault, FaultKind, Scenario, Source};
+use sim::scenario::model::{Edge, Fault, FaultKind, Scenario, ServerLimit, Source};
 use sim::scenario::passage::PoolPlace;
 
 use trouble::troubled;
@@ -119,6 +119,22 @@ pub fn fault(scenario: &Scenario, fault: &Fault) -> String {
             replicas,
             trouble,
         } => troubled(service(s), *replicas, trouble),
+        FaultKind::Throttle { service: s, rule } => {
+            let most = match rule.limit {
+                ServerLimit::Gcra(gcra) => {
+                    format!(
+                        "{} a second",
+                        number::plain(1.0 / gcra.period.as_secs_f64())
+                    )
+                }
+                ServerLimit::PerPeriod(limit) => format!(
+                    "{} in {}",
+                    limit.limit_for_period,
+                    number::duration(limit.limit_refresh_period.as_secs_f64())
+                ),
+            };
+            format!("{} lets in {most}", service(s))
+        }
         FaultKind::KillSwitch { policy } => {
             format!(
                 "no retries under {}",

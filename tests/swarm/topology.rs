@@ -464,6 +464,10 @@ fn fault(dice: &mut Dice, seconds: usize) -> String {
             "pause: {{ service: {service}, replicas: {} }}",
             dice.pick(&["1", "unlimited"])
         ),
+        10 if dice.one_in(2) => format!(
+            "throttle: {{ service: {service}, limit: {{ gcra: {{ rate: 20/s, burst: 3 }}, per_client: {} }} }}",
+            dice.pick(&["true", "false"])
+        ),
         10 => format!("bad_replicas: {{ service: {service}, errors: 50%, slow: 2 }}"),
         11 | 12 => format!(
             "change_policy: {{ policy: {}, to: outer, share: {}, over: {} }}",

@@ -2,6 +2,7 @@
 
 use seawall::{Failure, Span, Time};
 
+use super::gate::RateRule;
 use super::lifecycle::Trouble;
 
 /// A disturbance on the timeline.
@@ -88,6 +89,13 @@ pub enum FaultKind {
         /// What.
         trouble: Trouble,
     },
+    /// A service lets in so many requests and no more.
+    Throttle {
+        /// Index into `services`.
+        service: u32,
+        /// What takes the place of its own limit.
+        rule: RateRule,
+    },
     /// Retries under a policy are switched off.
     KillSwitch {
         /// Index into `policies`.
@@ -135,6 +143,7 @@ impl FaultKind {
             FaultKind::EmptyCache { .. } => "empty_cache",
             FaultKind::Load { .. } => "load",
             FaultKind::Replicas { trouble, .. } => trouble.name(),
+            FaultKind::Throttle { .. } => "throttle",
             FaultKind::KillSwitch { .. } => "kill_switch",
             FaultKind::ChangePolicy { .. } => "change_policy",
             FaultKind::ChangeLink { .. } => "change_link",

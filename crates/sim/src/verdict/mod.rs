@@ -7,8 +7,8 @@
 //! the load offered was to be answered well.
 //!
 //! * The **trigger** lasts from the begin of the first fault to the end of the last (`run.trigger` if the
-//!   scenario says so itself). A kill switch is a remedy, not a trigger; so is a change of policy, unless nothing
-//!   else happens.
+//!   scenario says so itself). A kill switch is a remedy, not a trigger; so are a change of policy and a throttle, unless
+//!   nothing else happens.
 //! * Windows after the warm-up are looked at in **blocks**: so many windows, beginning at each window in
 //!   turn, that chance alone does not take 5 % off a block. With a share `p` of calls answered well before
 //!   the trigger, 100 + 6400 (1 − p) calls make 5 % four standard deviations of a binomial count; where a

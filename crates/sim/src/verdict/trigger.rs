@@ -36,11 +36,16 @@ impl Trigger {
             }];
         }
         let no_kill_switch = |fault: &&Fault| !matches!(fault.kind, FaultKind::KillSwitch { .. });
-        let is_change = |fault: &&Fault| matches!(fault.kind, FaultKind::ChangePolicy { .. });
-        // A change by itself is what happens; beside something else it is what is done about it.
+        let is_measure = |fault: &&Fault| {
+            matches!(
+                fault.kind,
+                FaultKind::ChangePolicy { .. } | FaultKind::Throttle { .. }
+            )
+        };
+        // A measure by itself is what happens; beside something else it is what is done about it.
         let faults = scenario.faults.iter().filter(no_kill_switch);
-        let (changes, others): (Vec<_>, Vec<_>) = faults.partition(is_change);
-        let disturbances = if others.is_empty() { changes } else { others };
+        let (measures, others): (Vec<_>, Vec<_>) = faults.partition(is_measure);
+        let disturbances = if others.is_empty() { measures } else { others };
         let trigger = |fault: &Fault| Trigger {
             begin: fault.at,
             end: fault.until,

@@ -121,6 +121,15 @@ impl World {
                 self.set_load_factor(target, factor);
             }
             FaultKind::Replicas { service, .. } => self.set_bad_replicas(service),
+            FaultKind::Throttle {
+                service: target, ..
+            } => {
+                let last = active().rev().find_map(|kind| match kind {
+                    FaultKind::Throttle { service, rule } if *service == target => Some(*rule),
+                    _ => None,
+                });
+                self.set_rate_limit(target, last);
+            }
             FaultKind::KillSwitch { policy: target } => {
                 self.set_kill_switch(target, self.switched_off(target));
             }

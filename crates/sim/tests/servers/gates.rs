@@ -94,3 +94,41 @@ services: { api: { rate_limit: { per_period: { limit: 1, period: 0s } }, work: 1
         "{problems}"
     );
 }
+
+#[test]
+fn operators_throttle_a_service_for_a_while_and_it_gets_its_own_limit_back() {
+    let ends = |own: &str| {
+        let text = format!(
+            "
+version: 1
+run: {{ duration: 100s, window: 10s, drain: 100s }}
+clients: {{ a: {{ arrivals: {{ trace: a.csv }}, calls: [ api ] }} }}
+services: {{ api: {{ {own} work: 1ms }} }}
+faults:
+  - {{ at: 10s, for: 10s, throttle: {{ service: api, limit: {{ per_period: {{ limit: 1, period: 5s }} }} }} }}
+  - {{ at: 12s, for: 3s, throttle: {{ service: api, limit: {{ gcra: {{ rate: 1/s }} }} }} }}
+"
+        );
+        let outcome = run(
+            &text,
+            &[("a.csv", "5\n5.5\n10\n11\n12\n13\n13.1\n15\n16\n30\n30.5")],
+        );
+        let of = |job: &JobRecord| (seconds(job.arrived), job.end);
+        jobs(&outcome).iter().map(of).collect::<Vec<_>>()
+    };
+    let during = [
+        (10.0, Yes),
+        (11.0, No), // the period has had its one
+        (12.0, Yes),
+        (13.0, Yes),
+        (13.1, No), // one a second
+        (15.0, Yes),
+        (16.0, No), // one a period again
+    ];
+    let free = [(5.0, Yes), (5.5, Yes)];
+    let expected = [&free[..], &during, &[(30.0, Yes), (30.5, Yes)]].concat();
+    assert_eq!(ends(""), expected);
+    let bound = [(5.0, Yes), (5.5, No)];
+    let expected = [&bound[..], &during, &[(30.0, Yes), (30.5, No)]].concat();
+    assert_eq!(ends("rate_limit: { gcra: { rate: 1/s } },"), expected);
+}

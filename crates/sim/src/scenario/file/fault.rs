@@ -5,6 +5,7 @@ use seawall::{Phase, Span, Time};
 use super::cache::EmptyCacheFile;
 use super::change_link::ChangeLinkFile;
 use super::failure::FailureFile;
+use super::gate::ThrottleFile;
 use super::trouble::{BadReplicasFile, ReplicasFile};
 use crate::scenario::context::Context;
 use crate::scenario::model::{Client, Fault, FaultKind, Link, Service, Source, Trouble};
@@ -50,6 +51,8 @@ choice! {
         pause => Pause(ReplicasFile),
         /// Single replicas answer with failures or are slow.
         bad_replicas => BadReplicas(BadReplicasFile),
+        /// A service lets in so many requests and no more: what operators do to give it air.
+        throttle => Throttle(ThrottleFile),
         /// Retries under a policy are switched off.
         kill_switch => KillSwitch(PolicyRef),
         /// Processes that call under a policy go on under another one, all of them or a share (a canary), at once or one
@@ -282,6 +285,7 @@ impl FaultKindFile {
             FaultKindFile::Crash(crash) => crash.mean(Trouble::Crash, context)?,
             FaultKindFile::Pause(pause) => pause.mean(Trouble::Pause, context)?,
             FaultKindFile::BadReplicas(bad) => bad.mean(context)?,
+            FaultKindFile::Throttle(throttle) => throttle.mean(context)?,
             FaultKindFile::KillSwitch(switch) => FaultKind::KillSwitch {
                 policy: context.policy(&switch.policy)?,
             },

@@ -7,7 +7,7 @@ use seawall::rate_limit::{Gcra, Resilience4jRate};
 use super::failure::FailureFile;
 use super::service::ServiceFile;
 use crate::scenario::context::Context;
-use crate::scenario::model::{Ejection, RateRule, ServerLimit, TellWait};
+use crate::scenario::model::{Ejection, FaultKind, RateRule, ServerLimit, TellWait};
 use crate::scenario::tree::At;
 use crate::scenario::written::{Form, Rate, Whole, choice, mirror, record, words};
 
@@ -21,6 +21,16 @@ record! {
         /// How exactly they are told when to come back.
         retry_after: TellWait = "seconds",
         ..kind: LimitKindFile,
+    }
+}
+
+record! {
+    /// Which service, and what it lets in.
+    pub(crate) struct ThrottleFile {
+        /// The service.
+        service: At<String>,
+        /// The limit, in the place of the service's own `rate_limit` if it has one.
+        limit: ServiceRateLimitFile,
     }
 }
 
@@ -131,14 +141,13 @@ mirror! {
     }
 }
 
-impl ServiceFile {
-    pub(super) fn limit(&self, context: &mut Context<'_>) -> Option<RateRule> {
-        let file = self.rate_limit.as_ref()?;
-        let limit = match &file.kind {
+impl ServiceRateLimitFile {
+    pub(super) fn mean(&self, context: &mut Context<'_>) -> RateRule {
+        let limit = match &self.kind {
             LimitKindFile::Gcra(gcra) => {
                 let rate = gcra.rate.value.0;
                 if rate <= 0.0 {
-                    context.within("rate_limit.gcra.rate", |context| {
+                    context.within("gcra.rate", |context| {
                         context.report(gcra.rate.at, "must be above 0");
                     });
                 }
@@ -149,7 +158,7 @@ impl ServiceFile {
             }
             LimitKindFile::PerPeriod(file) => {
                 if file.period.value == Span::ZERO {
-                    context.within("rate_limit.per_period.period", |context| {
+                    context.within("per_period.period", |context| {
                         context.report(file.period.at, "must be above 0s");
                     });
                 }
@@ -161,12 +170,29 @@ impl ServiceFile {
                 })
             }
         };
-        Some(RateRule {
+        RateRule {
             limit,
-            per_client: file.per_client,
-            failure: file.fail.mean(),
-            retry_after: file.retry_after,
+            per_client: self.per_client,
+            failure: self.fail.mean(),
+            retry_after: self.retry_after,
+        }
+    }
+}
+
+impl ThrottleFile {
+    pub(super) fn mean(&self, context: &mut Context<'_>) -> Option<FaultKind> {
+        let rule = context.within("throttle.limit", |context| self.limit.mean(context));
+        Some(FaultKind::Throttle {
+            service: context.service(&self.service)?,
+            rule,
         })
+    }
+}
+
+impl ServiceFile {
+    pub(super) fn limit(&self, context: &mut Context<'_>) -> Option<RateRule> {
+        let file = self.rate_limit.as_ref()?;
+        Some(context.within("rate_limit", |context| file.mean(context)))
     }
 
     pub(super) fn ejection(&self, context: &mut Context<'_>) -> Option<Ejection> {

@@ -63,15 +63,16 @@ impl BadReplicasFile {
 /// Makes services ready for faults that hit their replicas one by one.
 pub(crate) fn prepare(services: &mut [Service], faults: &[Fault]) {
     for fault in faults {
-        let FaultKind::Replicas {
-            service, trouble, ..
-        } = fault.kind
-        else {
-            continue;
+        let (service, trouble) = match fault.kind {
+            FaultKind::Replicas {
+                service, trouble, ..
+            } => (service, Some(trouble)),
+            FaultKind::Throttle { service, .. } => (service, None),
+            _ => continue,
         };
         let service = &mut services[service as usize];
         let behaviour: &mut Behaviour = service.behaviour.get_or_insert_default();
-        if trouble == Trouble::Pause {
+        if trouble == Some(Trouble::Pause) {
             behaviour.sharing.get_or_insert(Sharing::APART);
         }
     }

@@ -7,6 +7,7 @@ use seawall::{Failure, Span, Time};
 
 use super::BehaviourState;
 use crate::scenario::model::{RateRule, ServerLimit, TellWait};
+use crate::world::World;
 use crate::world::job::Job;
 
 /// A rate limit while it runs.
@@ -51,6 +52,17 @@ impl Gate {
                 }
                 _ => None,
             },
+        }
+    }
+}
+
+impl World {
+    /// Puts a limit in the place of a service's own, or gives it back its own.
+    pub(in crate::world) fn set_rate_limit(&mut self, service: u32, rule: Option<RateRule>) {
+        let scenario = &self.scenario.services[service as usize];
+        let own = || scenario.behaviour.as_ref().and_then(|b| b.rate_limit);
+        if let Some(behaviour) = &mut self.services[service as usize].behaviour {
+            behaviour.gate = rule.or_else(own).map(Gate::new);
         }
     }
 }
