@@ -117,6 +117,18 @@ fn idle_connections_are_closed_in_time() {
 }
 
 #[test]
+fn nobody_looks_at_a_connection_in_use_whether_it_is_idle() {
+    let events = |idle: &str| {
+        let pool = pooled(&format!("streams: 3, idle_timeout: {idle}"), "0s");
+        let outcome = run(&world(&pool, "work: 10s", "", ""), "0\n100\n104");
+        assert_eq!(count(&outcome).closed_idle, 2, "{idle}");
+        outcome.events
+    };
+    // In use for 10 s and 14 s, with room for more.
+    assert_eq!(events("1us"), events("20s"));
+}
+
+#[test]
 fn a_connection_that_the_service_has_closed_resets_the_request_that_meets_it() {
     let policy = "retry: { max_attempts: 1 }";
     let keep = |more: &str| pooled(&format!("idle_timeout: 60s, {more}"), "1s");

@@ -131,11 +131,13 @@ impl Pools {
     /// When somebody has to look at the idle connections of a pool, if nobody does yet.
     pub(in crate::world) fn watch(&mut self, pool: u32, now: Time) -> Option<Time> {
         let (patience, _) = self.patience(pool)?;
-        let of = &mut self.pools[pool as usize];
-        if of.watched || of.ready.is_empty() {
+        let of = &self.pools[pool as usize];
+        // Connections in use that have room for more are ready too; whoever gives one back comes by here.
+        let idle = |id: &ConnId| (self.conns.get(*id)).is_some_and(|conn| conn.streams == 0);
+        if of.watched || !of.ready.iter().any(idle) {
             return None;
         }
-        of.watched = true;
+        self.pools[pool as usize].watched = true;
         Some(now.after(patience))
     }
 
