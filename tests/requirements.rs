@@ -57,6 +57,7 @@ fn is_there(name: &str) -> bool {
             let path = root.join(name);
             path.exists() || path.with_extension("rs").exists()
         }
+        [folder] if folder.ends_with('/') => true,
         [start] if start.ends_with("-*") => shipped::all(shipped::Folder::Models)
             .any(|(known, ..)| known.starts_with(start.trim_end_matches('*'))),
         // Models have hyphens or a folder in their names, keys and figures have neither.
