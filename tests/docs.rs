@@ -37,6 +37,7 @@ fn the_page_on_promises_is_complete() {
             Of::Run => "the run",
             Of::Effects => "service, effect, all",
             Of::Keys => "service with keys",
+            Of::Programs => "client, all",
         };
         let unit = match metric.unit() {
             Unit::Count => "number",

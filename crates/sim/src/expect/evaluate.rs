@@ -113,6 +113,7 @@ impl<'a> Measured<'a> {
             (metric, Target::Service(service)) if metric.of() == Of::Keys => {
                 Some(self.of_keys(service))
             }
+            (metric, target) if metric.of() == Of::Programs => self.of_programs(target),
             (_, Target::Service(service)) => self.of_service(service as usize),
             _ => self.of_calls(),
         }
@@ -127,6 +128,21 @@ impl<'a> Measured<'a> {
             }
         }
         sum
+    }
+
+    fn of_programs(&self, target: Target) -> Option<f64> {
+        let clients = (0..).zip(&self.counts.clients);
+        let meant = clients.filter(|(index, _)| match target {
+            Target::Client(client) => client == *index,
+            _ => true,
+        });
+        let (ok, failed) = meant.fold((0, 0), |(ok, failed), (_, count)| {
+            (ok + count.iterations_ok, failed + count.iterations_failed)
+        });
+        match self.measure.metric {
+            Metric::Iterations => Some((ok + failed) as f64),
+            _ => ratio(ok as f64, (ok + failed) as f64),
+        }
     }
 
     fn of_effects(&self, target: Target) -> f64 {

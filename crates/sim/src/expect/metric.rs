@@ -86,6 +86,8 @@ pub enum Of {
     Effects,
     /// A service that remembers idempotency keys.
     Keys,
+    /// The program of a client, from its beginning to its end; of all clients if nothing is named.
+    Programs,
 }
 
 macro_rules! metrics {
@@ -145,6 +147,10 @@ metrics! {
     Failures "failures" Count Calls;
     /// Calls still open when the drain ended.
     Open "open" Count Calls;
+    /// Runs of a client's whole program that ended, however many calls each makes: pages, jobs, turns of a loop.
+    Iterations "iterations" Count Programs;
+    /// Of those, the ones that ended well.
+    IterationSuccess "iteration_success" Share Programs;
     /// Attempts, first ones included: sent by a client or over an edge, or reaching a service.
     Attempts "attempts" Count CallsOrService;
     /// Attempts that were not the first of their call: sent, or reaching a service.

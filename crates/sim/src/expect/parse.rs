@@ -187,7 +187,7 @@ fn target(metric: Metric, name: Option<&str>, names: &Names) -> Result<Target, S
     let Some(name) = name else {
         return match metric.of() {
             Of::Effects => some_effect(None, names).map(|()| Target::Run),
-            Of::Run | Of::Calls => Ok(Target::Run),
+            Of::Run | Of::Calls | Of::Programs => Ok(Target::Run),
             Of::Service | Of::CallsOrService | Of::Keys => {
                 Err(format!("say of what: {}(name)", metric.name()))
             }
@@ -202,9 +202,13 @@ fn target(metric: Metric, name: Option<&str>, names: &Names) -> Result<Target, S
     }
     if let Some((from, to)) = name.split_once("->") {
         let (from, to) = (from.trim(), to.trim());
-        if matches!(of, Of::Service | Of::Effects | Of::Keys) {
+        if matches!(of, Of::Service | Of::Effects | Of::Keys | Of::Programs) {
+            let what = match of {
+                Of::Programs => "client",
+                _ => "service",
+            };
             return Err(format!(
-                "`{}` is of a service, not of an edge",
+                "`{}` is of a {what}, not of an edge",
                 metric.name()
             ));
         }
@@ -217,14 +221,14 @@ fn target(metric: Metric, name: Option<&str>, names: &Names) -> Result<Target, S
     }
     let as_client = client(name)
         .map(Target::Client)
-        .filter(|_| matches!(of, Of::Calls | Of::CallsOrService));
+        .filter(|_| matches!(of, Of::Calls | Of::CallsOrService | Of::Programs));
     let as_service = service(name)
         .map(Target::Service)
-        .filter(|_| of != Of::Calls);
+        .filter(|_| !matches!(of, Of::Calls | Of::Programs));
     as_client
         .or(as_service)
         .ok_or_else(|| match of {
-            Of::Calls => unknown("client", name, clients()),
+            Of::Calls | Of::Programs => unknown("client", name, clients()),
             Of::Service | Of::Run | Of::Effects | Of::Keys => unknown("service", name, services()),
             Of::CallsOrService => unknown("client or service", name, clients().chain(services())),
         })

@@ -312,6 +312,11 @@ fn outcome(scenario: &Scenario) -> Outcome {
         }];
         window.counts.answers = vec![answers.clone()];
         window.counts.services[0] = service.clone();
+        window.counts.clients[0] = ClientCount {
+            iterations_ok: 30,
+            iterations_failed: 10,
+            ..ClientCount::default()
+        };
         window.latency[0] = Some(WindowLatency {
             p50: 1_000_000,
             p99: 9_000_000,
@@ -347,6 +352,7 @@ fn outcome(scenario: &Scenario) -> Outcome {
         totals.messages = vec![MessageCount::default()];
         totals.sessions = vec![SessionCount::default()];
         for window in &outcome.windows {
+            totals.clients[0].add(&window.counts.clients[0]);
             totals.edges[0].add(&window.counts.edges[0]);
             totals.services[0].add(&window.counts.services[0]);
             totals.effects[0].add(&window.counts.effects[0]);
@@ -389,6 +395,9 @@ fn every_metric_is_judged_by_what_was_counted() {
         ("failures(web, timeout) == 100 from 10s to 20s", "100", true),
         ("failures(web, unavailable) > 0", "0", false),
         ("open(web) == 7", "7", true),
+        ("iterations(web) == 4000", "4000", true),
+        ("iterations == 400 from 10s to 20s", "400", true),
+        ("iteration_success(web) == 75%", "75%", true),
         ("attempts(web) == 13800", "13800", true),
         ("attempts(api) == 13000", "13000", true),
         ("retries(web) == 3800", "3800", true),
