@@ -5,9 +5,9 @@ use seawall::{FailureKind, Span, Stopped, Time};
 use sim::Scenario;
 use sim::expect::{Comparison, Kind, Metric, Of, Target, Unit, evaluate};
 use sim::metrics::{
-    AnswerCount, CacheCount, CoalesceCount, CredentialCount, EdgeGauge, EdgeLatency, EffectCount,
-    KeyCount, Leg, MessageCount, Outcome, PassageCount, PoolCount, ServiceCount, SessionCount,
-    WindowLatency,
+    AnswerCount, CacheCount, ClientCount, CoalesceCount, CredentialCount, EdgeGauge, EdgeLatency,
+    EffectCount, KeyCount, Leg, MessageCount, Outcome, PassageCount, PoolCount, ServiceCount,
+    SessionCount, WindowLatency,
 };
 use sim::scenario::model::Caller;
 
