@@ -48,7 +48,7 @@ choice! {
         /// Looks something up in a cache, and goes for it where it is not there. Only in services.
         cache => Cache(At<cache::CacheFile>),
         /// Holds a connection to one replica of a service, until it breaks or has lasted long enough. Only in clients.
-        session => Session(At<session::SessionFile>),
+        session => Session(Box<At<session::SessionFile>>),
         /// Answers the caller now; what follows runs without anybody waiting. Only in services.
         respond => Respond(At<respond::Answer>),
         /// Does something to the world that stays done, whatever the caller is told: the name of the effect. Only in

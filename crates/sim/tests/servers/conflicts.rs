@@ -40,12 +40,13 @@ fn conflicts_are_as_frequent_as_the_law_says() {
     let text = world("conflicts: 1%", "").replace("duration: 100s", "duration: 2000s");
     let outcome = run(&text, &[("a.csv", &arrivals.join("\n"))]);
     let failed = outcome.drained.services[0].failed as f64 / 4000.0;
-    let expected: f64 = (0..40)
-        .map(|others| 1.0 - 0.99f64.powi(others))
-        .sum::<f64>()
-        / 40.0;
+    let (mut expected, mut gets_by) = (0.0, 1.0);
+    for _ in 0..40 {
+        expected += (1.0 - gets_by) / 40.0;
+        gets_by *= 0.99;
+    }
     // Four standard deviations of a share of 4000.
-    let sigma = (expected * (1.0 - expected) / 4000.0).sqrt();
+    let sigma = f64::sqrt(expected * (1.0 - expected) / 4000.0);
     assert!(
         (failed - expected).abs() < 4.0 * sigma,
         "{failed} {expected}"
