@@ -338,8 +338,7 @@ impl World {
                 event
             } else {
                 // Work that goes on for nobody is cut here: nobody can see what becomes of it.
-                let busy = self.calls_in_flight > 0 || self.iterations_open > 0;
-                if !self.open && !busy && self.messages.as_ref().is_none_or(|m| m.is_empty()) {
+                if !self.open && self.nothing_is_under_way() {
                     return Some(Ended::Completed);
                 }
                 let Some((time, event)) = self.queue.pop(until) else {
@@ -353,6 +352,15 @@ impl World {
             };
             self.handle(event);
         }
+    }
+
+    /// Whether nobody waits for anything any more, and no message is left.
+    #[cold]
+    fn nothing_is_under_way(&self) -> bool {
+        let kept = self.messages.as_ref();
+        self.calls_in_flight == 0
+            && self.iterations_open == 0
+            && kept.is_none_or(|messages| messages.is_empty())
     }
 
     /// Handles an event, and the one that follows from it at once, and so on.
