@@ -99,10 +99,12 @@ impl Client {
     ) -> Option<Action> {
         // Here only what every call does that goes well; the rest is kept out of the driver's loop.
         match call.state {
-            State::New if self.guards.none() => Some(match self.unwanted(call, now) {
-                None => self.send(call, now, 0, entropy),
-                Some(stopped) => self.stop(call, now, stopped),
-            }),
+            State::New | State::Ready if self.guards.none() => {
+                Some(match self.unwanted(call, now) {
+                    None => self.send(call, now, 0, entropy),
+                    Some(stopped) => self.stop(call, now, stopped),
+                })
+            }
             State::Sent { .. }
             | State::Backoff
             | State::Pacing(_)

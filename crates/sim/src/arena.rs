@@ -5,37 +5,34 @@
 
 use std::marker::PhantomData;
 
-/// Names one value in an [`Arena`], for as long as it lives.
+/// Names one value in an [`Arena`], for as long as it lives. Slot and generation in one number: it fits a register.
 pub(crate) struct Id<T> {
-    slot: u32,
-    generation: u32,
+    /// The slot below, the generation above.
+    bits: u64,
     of: PhantomData<fn() -> T>,
 }
 
 impl<T> Id<T> {
     /// An id that never finds anything.
-    pub(crate) const NONE: Id<T> = Id {
-        slot: u32::MAX,
-        generation: 0,
-        of: PhantomData,
-    };
+    pub(crate) const NONE: Id<T> = Id::from_bits(NO_SLOT as u64);
 
     /// Both halves in one number, for trajectories and engine keys.
+    #[inline]
     pub(crate) fn bits(self) -> u64 {
-        u64::from(self.generation) << 32 | u64::from(self.slot)
+        self.bits
     }
 
     /// The slot it is in, for what is kept beside an arena.
     #[inline]
     pub(crate) fn slot(self) -> usize {
-        self.slot as usize
+        self.bits as u32 as usize
     }
 
     /// The id that `bits` was made from.
-    pub(crate) fn from_bits(bits: u64) -> Self {
+    #[inline]
+    pub(crate) const fn from_bits(bits: u64) -> Self {
         Id {
-            slot: bits as u32,
-            generation: (bits >> 32) as u32,
+            bits,
             of: PhantomData,
         }
     }
@@ -49,13 +46,13 @@ impl<T> Clone for Id<T> {
 impl<T> Copy for Id<T> {}
 impl<T> PartialEq for Id<T> {
     fn eq(&self, other: &Self) -> bool {
-        self.slot == other.slot && self.generation == other.generation
+        self.bits == other.bits
     }
 }
 impl<T> Eq for Id<T> {}
 impl<T> std::fmt::Debug for Id<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}#{}", self.slot, self.generation)
+        write!(f, "{}#{}", self.slot(), self.bits >> 32)
     }
 }
 
@@ -68,13 +65,21 @@ pub(crate) struct Arena<T> {
     free: u32,
 }
 
+/// Begins a line of the cache, with what says whether it is in use and what its value has first: among a million slots
+/// each line is a way of its own to memory.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 struct Slot<T> {
-    /// Odd while the slot is in use.
-    generation: u32,
-    /// The slot that was freed before this one; meaningful while it is free.
-    next: u32,
+    /// In use: the bits of its id, whose generation is odd. Free: an even generation above the slot that was freed
+    /// before this one.
+    bits: u64,
     value: T,
+}
+
+/// One generation later, with `below` for a slot; after the last generation comes the first.
+#[inline]
+fn next_generation(bits: u64, below: u32) -> u64 {
+    (((bits >> 32) + 1) << 32) | u64::from(below)
 }
 
 /// Behind the last free slot.
@@ -100,63 +105,49 @@ impl<T> Arena<T> {
         let Some(place) = self.slots.get_mut(slot as usize) else {
             return self.insert_in_new_slot(make());
         };
-        self.free = place.next;
-        place.generation = place.generation.wrapping_add(1);
+        self.free = place.bits as u32;
+        place.bits = next_generation(place.bits, slot);
         place.value = make();
-        Id {
-            slot,
-            generation: place.generation,
-            of: PhantomData,
-        }
+        Id::from_bits(place.bits)
     }
 
     #[cold]
     fn insert_in_new_slot(&mut self, value: T) -> Id<T> {
         let slot = u32::try_from(self.slots.len()).unwrap_or(NO_SLOT);
         assert!(slot != NO_SLOT, "fewer than 2^32 in flight at once");
-        self.slots.push(Slot {
-            generation: 1,
-            next: NO_SLOT,
-            value,
-        });
-        Id {
-            slot,
-            generation: 1,
-            of: PhantomData,
-        }
+        let bits = next_generation(0, slot);
+        self.slots.push(Slot { bits, value });
+        Id::from_bits(bits)
     }
 
     #[inline]
     pub(crate) fn contains(&self, id: Id<T>) -> bool {
-        self.slots
-            .get(id.slot as usize)
-            .is_some_and(|s| s.generation == id.generation)
+        self.slots.get(id.slot()).is_some_and(|s| s.bits == id.bits)
     }
 
     #[inline]
     pub(crate) fn get(&self, id: Id<T>) -> Option<&T> {
         self.slots
-            .get(id.slot as usize)
-            .filter(|s| s.generation == id.generation)
+            .get(id.slot())
+            .filter(|s| s.bits == id.bits)
             .map(|s| &s.value)
     }
 
     #[inline]
     pub(crate) fn get_mut(&mut self, id: Id<T>) -> Option<&mut T> {
         self.slots
-            .get_mut(id.slot as usize)
-            .filter(|s| s.generation == id.generation)
+            .get_mut(id.slot())
+            .filter(|s| s.bits == id.bits)
             .map(|s| &mut s.value)
     }
 
     /// Ends the life of `id`; false if it was over already.
     #[inline]
     pub(crate) fn remove(&mut self, id: Id<T>) -> bool {
-        match self.slots.get_mut(id.slot as usize) {
-            Some(place) if place.generation == id.generation => {
-                place.generation = place.generation.wrapping_add(1);
-                place.next = self.free;
-                self.free = id.slot;
+        match self.slots.get_mut(id.slot()) {
+            Some(place) if place.bits == id.bits => {
+                place.bits = next_generation(id.bits, self.free);
+                self.free = id.bits as u32;
                 true
             }
             _ => false,
@@ -165,26 +156,20 @@ impl<T> Arena<T> {
 
     /// All that live, in slot order.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        let live = self.slots.iter_mut().filter(|s| s.generation % 2 == 1);
+        let live = self.slots.iter_mut().filter(|s| s.is_in_use());
         live.map(|s| &mut s.value)
     }
 
     /// All that live with their names, in slot order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Id<T>, &T)> {
-        self.slots
-            .iter()
-            .enumerate()
-            .filter(|(_, s)| s.generation % 2 == 1)
-            .map(|(i, s)| {
-                (
-                    Id {
-                        slot: i as u32,
-                        generation: s.generation,
-                        of: PhantomData,
-                    },
-                    &s.value,
-                )
-            })
+        let live = self.slots.iter().filter(|s| s.is_in_use());
+        live.map(|s| (Id::from_bits(s.bits), &s.value))
+    }
+}
+
+impl<T> Slot<T> {
+    fn is_in_use(&self) -> bool {
+        (self.bits >> 32) % 2 == 1
     }
 }
 
@@ -192,8 +177,8 @@ impl<T> std::ops::Index<Id<T>> for Arena<T> {
     type Output = T;
     #[inline]
     fn index(&self, id: Id<T>) -> &T {
-        let place = &self.slots[id.slot as usize];
-        assert!(place.generation == id.generation, "a live id");
+        let place = &self.slots[id.slot()];
+        assert!(place.bits == id.bits, "a live id");
         &place.value
     }
 }
@@ -201,8 +186,8 @@ impl<T> std::ops::Index<Id<T>> for Arena<T> {
 impl<T> std::ops::IndexMut<Id<T>> for Arena<T> {
     #[inline]
     fn index_mut(&mut self, id: Id<T>) -> &mut T {
-        let place = &mut self.slots[id.slot as usize];
-        assert!(place.generation == id.generation, "a live id");
+        let place = &mut self.slots[id.slot()];
+        assert!(place.bits == id.bits, "a live id");
         &mut place.value
     }
 }
@@ -256,7 +241,7 @@ mod tests {
         assert!(arena.remove(first));
         assert!(!arena.remove(first));
         let second = arena.insert(|| 'b');
-        assert_eq!(second.slot, first.slot);
+        assert_eq!(second.slot(), first.slot());
         assert_eq!(arena.get(first), None);
         assert_eq!(arena[second], 'b');
         assert_eq!(arena.iter().count(), 1);

@@ -7,16 +7,17 @@
 //! Events scheduled with one constant delay come due in the order they were scheduled, so a plain queue
 //! keeps them sorted at no cost; only the heads of the lanes compete with the rest.
 //!
-//! Of the others the earliest few are kept sorted (`near`), all later ones in a heap (`far`). A small world
-//! never needs the heap, and a large one takes from it in batches.
+//! Of the others the earliest few are kept sorted (`near`), all later ones in a heap (`far`), behind which crowds of them lie
+//! in buckets. A small world never needs the heap, and a large one takes from it in batches.
 
 mod far;
+mod later;
 
 use std::collections::VecDeque;
 
 use seawall::{Span, Time};
 
-use far::Far;
+use later::Later;
 
 /// Above this many distinct constant delays the rest share the heap: each pop looks at every lane's head.
 const LANES_MAX: usize = 12;
@@ -85,10 +86,13 @@ pub(crate) struct EventQueue<E> {
     /// The earliest events outside the lanes, latest first: the next one is at the end.
     near: Vec<Entry<E>>,
     /// Those that come after all of `near`.
-    far: Far<E>,
+    far: Later<E>,
     lanes: Vec<LaneQueue<E>>,
     /// The key at the head of each lane, `END` when empty; beside each other so that one look finds the first.
     heads: Vec<u128>,
+    /// The least of `heads`, and whose it is: most of what happens leaves it as it is.
+    first_head: u128,
+    first_lane: usize,
     sequence: u64,
 }
 
@@ -98,9 +102,11 @@ impl<E: Copy> EventQueue<E> {
     pub(crate) fn new() -> Self {
         EventQueue {
             near: Vec::with_capacity(NEAR_MAX),
-            far: Far::new(),
+            far: Later::new(),
             lanes: Vec::new(),
             heads: Vec::new(),
+            first_head: END,
+            first_lane: 0,
             sequence: 0,
         }
     }
@@ -202,10 +208,15 @@ impl<E: Copy> EventQueue<E> {
                 let rank = self.next_rank(self.lanes[i].rank);
                 let time = now.after(self.lanes[i].delay);
                 let entry = Entry { time, rank, event };
-                if self.lanes[i].entries.is_empty() {
-                    self.heads[i] = entry.key();
+                let lane = &mut self.lanes[i];
+                if lane.entries.is_empty() {
+                    let head = entry.key();
+                    self.heads[i] = head;
+                    if head < self.first_head {
+                        (self.first_head, self.first_lane) = (head, i);
+                    }
                 }
-                self.lanes[i].entries.push_back(entry);
+                lane.entries.push_back(entry);
             }
         }
     }
@@ -216,28 +227,34 @@ impl<E: Copy> EventQueue<E> {
         if self.near.is_empty() && !self.far.is_empty() {
             self.refill();
         }
-        let (mut first, mut lane) = (END, None);
-        for (i, &head) in self.heads.iter().enumerate() {
-            if head < first {
-                (first, lane) = (head, Some(i));
+        match self.near.last() {
+            Some(&entry) if entry.key() < self.first_head => {
+                if entry.time > until {
+                    return None;
+                }
+                self.near.pop();
+                Some((entry.time, entry.event))
             }
+            _ => self.pop_lane(until),
         }
-        if let Some(entry) = self.near.last()
-            && entry.key() < first
-        {
-            return if entry.time > until {
-                None
-            } else {
-                self.near.pop().map(|e| (e.time, e.event))
-            };
-        }
-        let lane = lane?;
-        let entries = &mut self.lanes[lane].entries;
-        if entries.front()?.time > until {
+    }
+
+    /// Takes out the first of the lanes, unless it comes after `until`.
+    #[inline]
+    fn pop_lane(&mut self, until: Time) -> Option<(Time, E)> {
+        if time_of(self.first_head) > until {
             return None;
         }
+        let lane = self.first_lane;
+        let entries = &mut self.lanes.get_mut(lane)?.entries;
         let entry = entries.pop_front()?;
         self.heads[lane] = entries.front().map_or(END, Entry::key);
+        self.first_head = END;
+        for (i, &head) in self.heads.iter().enumerate() {
+            if head < self.first_head {
+                (self.first_head, self.first_lane) = (head, i);
+            }
+        }
         Some((entry.time, entry.event))
     }
 

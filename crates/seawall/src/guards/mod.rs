@@ -104,8 +104,15 @@ impl Guards {
     }
 
     /// The next call that was given a permit while it waited.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next_admitted(&mut self) -> Option<CallKey> {
+        match self.bulkhead {
+            None => None,
+            Some(_) => self.next_in_line(),
+        }
+    }
+
+    fn next_in_line(&mut self) -> Option<CallKey> {
         let bulkhead = self.bulkhead.as_mut()?;
         if bulkhead.scope() == Scope::Process {
             return bulkhead.at_mut(0).gate.next_admitted();

@@ -1,4 +1,4 @@
-//! A heap with four children to a node, for those events that are far off.
+//! A heap with four children to a node, for those events that do not come next.
 //!
 //! Half as deep as one with two, and the keys of four children lie side by side in one line of the cache, apart from the events,
 //! of which only the one that moves is touched. That matters once a heap is larger than what is near: with few events
@@ -60,6 +60,12 @@ impl<E: Copy> Far<E> {
         let gap = self.sink();
         self.rise(gap, last_key, last);
         Some((key, first))
+    }
+
+    /// Moves all entries to `to`, in no order.
+    pub(super) fn take_all(&mut self, to: &mut Vec<(u128, E)>) {
+        let keys = self.keys.drain(PAD..);
+        to.extend(keys.zip(self.events.drain(..)));
     }
 
     /// Moves the gap at the root down along the least children; where it ends up.

@@ -5,11 +5,10 @@
 
 use std::collections::VecDeque;
 
-use seawall::{Action, CallKey, Operation, Reply, Request, Time, Verdict};
+use seawall::{Action, Reply, Time, Verdict};
 
 use super::edge::EdgeState;
 use super::job::{Job, JobState};
-use super::task::What;
 use super::{TaskId, World};
 use crate::arena::Id;
 use crate::event::Event;
@@ -36,7 +35,7 @@ pub(crate) struct Call {
     pub(super) copies: Option<u32>,
     pub(super) began: Time,
     /// The earliest `Timer` event under way for it; `Time::MAX` if none.
-    armed: Time,
+    pub(super) armed: Time,
     /// Whether we ended it ourselves, so that giving up its attempt is no timeout.
     pub(super) cancelled: bool,
 }
@@ -60,36 +59,19 @@ impl Call {
         }
     }
 
-    /// Counts what the engine wants done next, and sees to it that it is woken in time.
-    #[inline(always)]
-    fn heed(
-        &mut self,
-        action: &Option<Action>,
-        engine: &mut seawall::Client,
-        edge: &mut EdgeState,
-        now: Time,
-        queue: &mut EventQueue<Event>,
-        soon: &mut VecDeque<Event>,
-    ) {
-        match action {
-            Some(Action::Send { attempt, .. }) => self.counts_as_sent(*attempt, edge, now),
-            Some(Action::Finish(verdict)) => {
-                let (took, last_attempt) = (now.since(self.began), now.since(self.sent));
-                edge.meter.call_ended(took, Some(last_attempt), verdict);
-            }
-            // The engine is asked again before anybody else.
-            Some(Action::Abandon(_) | Action::Choose(_)) => return,
-            None => {}
-        }
-        self.arm(edge, now, queue);
-        wake_admitted(engine, soon);
-    }
-
+    /// Its next attempt is sent.
     #[inline(always)]
     pub(super) fn counts_as_sent(&mut self, attempt: u32, edge: &mut EdgeState, now: Time) {
         edge.meter.count.attempts += 1;
         edge.meter.count.retries += u64::from(attempt > 1);
         self.sent = now;
+    }
+
+    /// It is over, and its last attempt with it.
+    #[inline(always)]
+    fn counts_as_ended(&self, verdict: &Verdict, edge: &mut EdgeState, now: Time) {
+        let (took, last_attempt) = (now.since(self.began), now.since(self.sent));
+        edge.meter.call_ended(took, Some(last_attempt), verdict);
     }
 
     /// Sees to it that its engine is woken in time.
@@ -121,86 +103,10 @@ pub(super) fn wake_admitted(engine: &mut seawall::Client, soon: &mut VecDeque<Ev
 pub(super) const CALLING: &str = "the task waits for this call";
 
 impl World {
-    /// The `call` step.
-    #[inline(always)]
-    pub(super) fn begin_call(&mut self, id: TaskId, root: TaskId, index: u32) -> Option<Event> {
-        let (process, deadline, job, tenant) = match &self.tasks[root].what {
-            What::Iteration { client, instance } => (*instance, None, None, *client),
-            What::Job(job) => (job.replica, job.deadline, Some(root), job.tenant),
-            What::Errand(errand) => (errand.process, None, None, errand.tenant),
-            What::Block { .. } => unreachable!("a block is no root"),
-        };
-        if self.asked_first
-            && let Some(instead) = self.ask_first(id, root, index)
-        {
-            return instead;
-        }
-        self.calls_in_flight += 1;
-        if self.calls_in_flight > self.calls_in_flight_max {
-            self.more_calls_than_ever();
-        }
-        let site = &self.sites[index as usize];
-        let engine = site.first_engine + process;
-        let request = Request {
-            key: CallKey(id.bits()),
-            deadline,
-            operation: Operation {
-                tenant: u64::from(tenant),
-                ..site.semantics
-            },
-        };
-        let policy = &mut self.engines[engine as usize];
-        let edge = &mut self.edges[site.edge as usize];
-        edge.meter.count.calls += 1;
-        let call = self.tasks[id].call.insert(Call {
-            state: policy.begin(self.now, request),
-            engine,
-            edge: site.edge,
-            site: index,
-            tenant,
-            host: super::job::NOWHERE,
-            job: Id::NONE,
-            sent: self.now,
-            copies: None,
-            began: self.now,
-            armed: Time::MAX,
-            cancelled: false,
-        });
-        if edge.hedges || self.looked_at || self.follow_ups_left == 0 {
-            self.note_begin(id, root, engine, &request);
-            return Some(Event::Poll(id));
-        }
-        self.follow_ups_left -= 1;
-        let action = policy.poll(&mut call.state, self.now, &mut edge.jitter);
-        let (queue, soon) = (&mut self.queue, &mut self.soon);
-        call.heed(&action, policy, edge, self.now, queue, soon);
-        let from = call.sender();
-        self.act(id, from, job, &action)
-    }
-
-    /// Whether a call begins at all. `Some`: it does not, and this follows.
-    #[cold]
-    #[inline(never)]
-    fn ask_first(&mut self, id: TaskId, root: TaskId, site: u32) -> Option<Option<Event>> {
-        if self.fallbacks.is_some()
-            && let Some(refused) = self.admit_call(id, root, site)
-        {
-            return Some(Some(refused));
-        }
-        if !self.joins_another(id, root, site) {
-            return None;
-        }
-        // The task waits, and its job with it.
-        self.lend_worker(root);
-        Some(None)
-    }
-
-    /// Does what the engine of a task's call asks for next.
+    /// Asks the engine of a task's call what to do next, and does it.
     #[inline(always)]
     pub(super) fn drive(&mut self, id: TaskId) -> Option<Event> {
-        let task = self.tasks.get_mut(id)?;
-        let job = task.job_behind(id);
-        let call = task.call.as_mut()?;
+        let call = self.tasks.get_mut(id)?.call.as_mut()?;
         let edge = &mut self.edges[call.edge as usize];
         if edge.hedges {
             return self.drive_hedged(id);
@@ -208,29 +114,30 @@ impl World {
         call.log_look(&mut self.recorder.log, self.now, edge);
         let engine = &mut self.engines[call.engine as usize];
         let action = engine.poll(&mut call.state, self.now, &mut edge.jitter);
-        let (queue, soon) = (&mut self.queue, &mut self.soon);
-        call.heed(&action, engine, edge, self.now, queue, soon);
-        let from = call.sender();
-        self.act(id, from, job, &action)
+        self.follow(id, action)
     }
 
-    /// Does what the engine of a task's call asked for. `job`: whose worker may be free while the task waits.
-    #[inline(always)]
-    fn act(
-        &mut self,
-        id: TaskId,
-        from: Sender,
-        job: Option<TaskId>,
-        action: &Option<Action>,
-    ) -> Option<Event> {
+    /// Does what the engine of a task's call asked for.
+    #[inline(never)]
+    pub(super) fn follow(&mut self, id: TaskId, action: Option<Action>) -> Option<Event> {
         if self.recorder.log.is_some()
-            && let Some(action) = action
+            && let Some(action) = &action
         {
             self.log_action(id, action);
         }
-        let sending = match *action {
-            Some(Action::Finish(ref verdict)) => return self.end_call(id, from.site, verdict),
-            // The next poll is part of this one.
+        let task = &mut self.tasks[id];
+        let job = task.job_behind(id);
+        let call = task.call.as_mut().expect(CALLING);
+        let edge = &mut self.edges[call.edge as usize];
+        let engine = &mut self.engines[call.engine as usize];
+        let sending = match action {
+            Some(Action::Finish(verdict)) => {
+                call.counts_as_ended(&verdict, edge, self.now);
+                wake_admitted(engine, &mut self.soon);
+                let site = call.site;
+                return self.end_call(id, site, &verdict);
+            }
+            // The next poll is part of this one: the engine is asked again before anybody else.
             Some(Action::Abandon(_)) => {
                 self.abandon(id, false);
                 self.follow_ups_left += 1;
@@ -244,9 +151,15 @@ impl World {
             // The engine has nothing more to say after it.
             Some(Action::Send {
                 attempt, deadline, ..
-            }) => Some((attempt, deadline)),
+            }) => {
+                call.counts_as_sent(attempt, edge, self.now);
+                Some((attempt, deadline))
+            }
             None => None,
         };
+        call.arm(edge, self.now, &mut self.queue);
+        wake_admitted(engine, &mut self.soon);
+        let from = call.sender();
         // Now the task waits, and its job with it.
         if let Some(job) = job {
             self.lend_worker(job);
@@ -268,6 +181,12 @@ impl World {
     #[inline(always)]
     pub(super) fn end_call(&mut self, id: TaskId, index: u32, verdict: &Verdict) -> Option<Event> {
         self.tasks[id].call = None;
+        self.call_has_ended(id, index, verdict)
+    }
+
+    /// A task's call is over and forgotten.
+    #[inline(always)]
+    fn call_has_ended(&mut self, id: TaskId, index: u32, verdict: &Verdict) -> Option<Event> {
         self.calls_in_flight -= 1;
         if self.concluded
             && let Some(instead) = self.conclude_call(id, index, verdict)
@@ -276,7 +195,8 @@ impl World {
         }
         match verdict.stopped {
             Some(_) if !self.sites[index as usize].optional => {
-                Some(Event::Fail(failure_of_failed_call(verdict.last), id))
+                self.tasks[id].fails(failure_of_failed_call(verdict.last));
+                Some(Event::Fail(id))
             }
             _ => Some(Event::Resume(id)),
         }
@@ -342,7 +262,6 @@ impl World {
             None => answer,
         };
         let task = &mut self.tasks[caller];
-        let job = task.job_behind(caller);
         let call = task.call.as_mut().expect(CALLING);
         if call.copies.is_some() {
             return self.on_answer_to_copy(id, caller, attempt, answer);
@@ -367,10 +286,17 @@ impl World {
         }
         self.follow_ups_left -= 1;
         let action = engine.poll(&mut call.state, self.now, &mut edge.jitter);
-        let (queue, soon) = (&mut self.queue, &mut self.soon);
-        call.heed(&action, engine, edge, self.now, queue, soon);
-        let from = call.sender();
-        self.act(caller, from, job, &action)
+        // Nearly every answer is the last thing a call waits for.
+        match action {
+            Some(Action::Finish(verdict)) if !self.looked_at => {
+                call.counts_as_ended(&verdict, edge, self.now);
+                wake_admitted(engine, &mut self.soon);
+                let site = call.site;
+                task.call = None;
+                self.call_has_ended(caller, site, &verdict)
+            }
+            _ => self.follow(caller, action),
+        }
     }
 
     /// The task that waits for the call is about to go.

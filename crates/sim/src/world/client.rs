@@ -5,7 +5,7 @@ use seawall::Time;
 use super::task::{Task, What};
 use super::{TaskId, World};
 use crate::arrivals;
-use crate::event::Event;
+use crate::event::{Event, Pair};
 use crate::metrics::ClientCount;
 use crate::queue::Rank;
 use crate::rng::{Purpose, Stream};
@@ -119,8 +119,11 @@ impl World {
             Source::Loop { start } => {
                 for instance in 0..self.scenario.clients[client as usize].instances {
                     let at = Time::ZERO.after(start.sample(&mut state.start));
-                    self.queue
-                        .push(at, Rank::Normal, Event::Iterate { client, instance });
+                    self.queue.push(
+                        at,
+                        Rank::Normal,
+                        Event::Iterate(Pair::new(client, instance)),
+                    );
                 }
             }
         }
@@ -130,7 +133,7 @@ impl World {
         if let Some(at) = at {
             let epoch = self.clients[client as usize].epoch;
             self.queue
-                .push(at, Rank::Normal, Event::Arrive { client, epoch });
+                .push(at, Rank::Normal, Event::Arrive(Pair::new(client, epoch)));
         }
     }
 
@@ -142,7 +145,7 @@ impl World {
         }
         let next = (state.source.as_mut()).and_then(|s| s.next(self.now, &mut state.arrivals));
         if let Some(at) = next {
-            let event = Event::Arrive { client, epoch };
+            let event = Event::Arrive(Pair::new(client, epoch));
             self.queue.push(at, Rank::Normal, event);
         }
         let instance = state.pick_instance();
@@ -174,7 +177,7 @@ impl World {
             let goes = instance < going;
             if goes {
                 // After the window that may end in this instant.
-                queue.push(now, Rank::Normal, Event::Iterate { client, instance });
+                queue.push(now, Rank::Normal, Event::Iterate(Pair::new(client, instance)));
             }
             !goes
         });
@@ -204,7 +207,8 @@ impl World {
         }
         // A closed client goes round.
         if state.source.is_none() {
-            self.soon.push_back(Event::Iterate { client, instance });
+            self.soon
+                .push_back(Event::Iterate(Pair::new(client, instance)));
         }
     }
 }

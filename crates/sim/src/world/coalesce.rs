@@ -153,7 +153,10 @@ impl World {
                     task.step_back();
                     Event::Resume(follower)
                 }
-                Some(_) if !optional => Event::Fail(failure_of_failed_call(verdict.last), follower),
+                Some(_) if !optional => {
+                    task.fails(failure_of_failed_call(verdict.last));
+                    Event::Fail(follower)
+                }
                 _ => Event::Resume(follower),
             };
             self.soon.push_back(event);

@@ -8,11 +8,9 @@ use crate::event::Event;
 
 impl World {
     /// A call failed that a task waited for, which may be over itself.
-    pub(super) fn on_fail(&mut self, id: TaskId, kind: FailureKind) -> Option<Event> {
-        match self.tasks.contains(id) {
-            true => self.fail_program(id, kind),
-            false => None,
-        }
+    pub(super) fn on_fail(&mut self, id: TaskId) -> Option<Event> {
+        let kind = self.tasks.get_mut(id)?.take_failure()?;
+        self.fail_program(id, kind)
     }
 
     /// A call failed, and the program that the task is part of with it.
@@ -29,11 +27,16 @@ impl World {
                 self.end_errand(id, Some(kind));
                 None
             }
-            What::Block { root, .. } => match self.caches {
-                Some(_) => self.fetch_fails(id, kind),
-                None => None,
+            What::Block { root, .. } => {
+                let instead = match self.caches {
+                    Some(_) => self.fetch_fails(id, kind),
+                    None => None,
+                };
+                instead.or_else(|| {
+                    self.tasks.get_mut(root)?.fails(kind);
+                    Some(Event::Fail(root))
+                })
             }
-            .or(Some(Event::Fail(kind, root))),
         }
     }
 

@@ -181,11 +181,13 @@ impl World {
         })
     }
 
-    fn after_failure(&self, id: TaskId, site: u32, verdict: Option<&Verdict>) -> Event {
+    fn after_failure(&mut self, id: TaskId, site: u32, verdict: Option<&Verdict>) -> Event {
         if self.sites[site as usize].optional {
             return Event::Resume(id);
         }
-        Event::Fail(failure_of_failed_call(verdict.and_then(|v| v.last)), id)
+        let kind = failure_of_failed_call(verdict.and_then(|v| v.last));
+        self.tasks[id].fails(kind);
+        Event::Fail(id)
     }
 }
 

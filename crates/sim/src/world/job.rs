@@ -4,7 +4,7 @@ use seawall::{FailureKind, Reply, Time};
 
 use super::service::{Admission, Disturbance};
 use super::{TaskId, World};
-use crate::event::Event;
+use crate::event::{Event, Pair};
 use crate::metrics::{Ended, JobEnd};
 
 /// Where a job is.
@@ -127,35 +127,22 @@ impl World {
         if self.effects.is_some() && self.tasks.contains(id) {
             self.number_job(id);
         }
-        let job = self.tasks.get_mut(id).and_then(|task| task.job_mut())?;
+        let mut job = self.tasks.get_mut(id).and_then(|task| task.job_mut())?;
         job.arrived = now;
-        let service = &mut self.services[job.service as usize];
+        let mut service = &mut self.services[job.service as usize];
         service.arrived(job);
         if job.cancelled {
             self.ended(id, JobEnd::Cancelled);
             self.tasks.remove(id);
             return None;
         }
-        match service.disturbance() {
-            None => {}
-            Some(Disturbance::Vanishes) => {
-                self.ended(id, JobEnd::Lost);
-                self.tasks.remove(id);
-                return None;
+        if let Some(disturbance) = service.disturbance() {
+            if let Some(follows) = self.disturb(id, disturbance) {
+                return follows;
             }
-            Some(Disturbance::Fails(failure)) => {
-                self.ended(id, JobEnd::Faulted);
-                return self.refuse(id, failure);
-            }
-            Some(Disturbance::FailsAfter(failure)) => self.fail_after_program(id, failure),
-            Some(Disturbance::Guarded) => {
-                if let Some(follows) = self.meets_a_guard(id) {
-                    return follows;
-                }
-            }
+            job = self.tasks[id].job_mut().expect(A_JOB);
+            service = &mut self.services[job.service as usize];
         }
-        let job = self.tasks[id].job_mut().expect(A_JOB);
-        let service = &mut self.services[job.service as usize];
         let admission = service.admit(now, id, job);
         let behaves = service.behaviour.is_some();
         match admission {
@@ -189,6 +176,28 @@ impl World {
                 self.ended(id, JobEnd::ShedExpired);
                 self.refuse(id, FailureKind::DeadlineExceeded.into())
             }
+        }
+    }
+
+    /// A fault, or a guard, has to do with a job that arrives. `Some`: it goes no further, and this follows.
+    #[cold]
+    #[inline(never)]
+    fn disturb(&mut self, id: TaskId, disturbance: Disturbance) -> Option<Option<Event>> {
+        match disturbance {
+            Disturbance::Vanishes => {
+                self.ended(id, JobEnd::Lost);
+                self.tasks.remove(id);
+                Some(None)
+            }
+            Disturbance::Fails(failure) => {
+                self.ended(id, JobEnd::Faulted);
+                Some(self.refuse(id, failure))
+            }
+            Disturbance::FailsAfter(failure) => {
+                self.fail_after_program(id, failure);
+                None
+            }
+            Disturbance::Guarded => self.meets_a_guard(id),
         }
     }
 
@@ -243,7 +252,8 @@ impl World {
             self.job_is_over(id);
         }
         if wanted {
-            self.soon.push_back(Event::Dispatch { service, replica });
+            self.soon
+                .push_back(Event::Dispatch(Pair::new(service, replica)));
         }
         if self.services[service as usize].behaviour.is_some() {
             self.stops_working(id, service, replica);
@@ -258,7 +268,8 @@ impl World {
         };
         let (service, replica) = (job.service, job.replica);
         if self.services[service as usize].lend_worker(self.now, job) {
-            self.soon.push_back(Event::Dispatch { service, replica });
+            self.soon
+                .push_back(Event::Dispatch(Pair::new(service, replica)));
         }
     }
 
@@ -298,7 +309,8 @@ impl World {
             let Some(job) = job else { continue };
             state.leave_queue(now, replica);
             if let Some((end, failure)) = state.drops(job, now) {
-                self.soon.push_back(Event::Dispatch { service, replica });
+                self.soon
+                    .push_back(Event::Dispatch(Pair::new(service, replica)));
                 self.ended(id, end);
                 self.leave(id, false);
                 return self.refuse(id, failure);
@@ -307,7 +319,8 @@ impl World {
             break id;
         };
         if state.replicas[replica as usize].goes_on() {
-            self.soon.push_back(Event::Dispatch { service, replica });
+            self.soon
+                .push_back(Event::Dispatch(Pair::new(service, replica)));
         }
         Some(Event::Resume(task))
     }
@@ -385,13 +398,14 @@ impl World {
         if arrives {
             self.soon.push_back(Event::Answer(id));
         }
-        Some(Event::Dispatch { service, replica })
+        Some(Event::Dispatch(Pair::new(service, replica)))
     }
 
     /// Sets the workers of each replica, and puts new ones to use.
     pub(super) fn set_workers(&mut self, service: u32, workers: u32) {
         for replica in self.services[service as usize].set_workers(self.now, workers) {
-            self.soon.push_back(Event::Dispatch { service, replica });
+            self.soon
+                .push_back(Event::Dispatch(Pair::new(service, replica)));
         }
     }
 }

@@ -5,7 +5,7 @@ use seawall::Time;
 use super::World;
 use super::effects::EffectsState;
 use super::service::ServiceState;
-use crate::event::{Event, Rare};
+use crate::event::{Occasion, Rare};
 use crate::metrics::{Counts, EdgeCount, Ended, Outcome, ServiceGauge, WindowState};
 use crate::queue::Rank;
 
@@ -76,7 +76,7 @@ impl World {
         let next = self.now.after(self.scenario.run.window);
         if next < Time::ZERO.after(self.scenario.run.duration) {
             self.queue
-                .push(next, Rank::First, Event::Rare(Rare::WindowCloses));
+                .push(next, Rank::First, Rare::event(Occasion::WindowCloses, 0));
         }
     }
 

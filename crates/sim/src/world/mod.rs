@@ -13,6 +13,7 @@ mod answer;
 mod attempt;
 mod audit;
 mod balance;
+mod begin;
 mod behaviour;
 mod cache;
 mod call;
@@ -50,7 +51,7 @@ use std::sync::Arc;
 use seawall::{Span, Time};
 
 use crate::arena::{Arena, Id};
-use crate::event::{Event, Rare};
+use crate::event::{Event, Occasion, Rare};
 use crate::metrics::{Counts, Ended, Outcome, Recorder};
 use crate::queue::{EventQueue, Rank};
 use crate::scenario::model::Scenario;
@@ -250,29 +251,29 @@ impl World {
         let run = &scenario.run;
         for (i, fault) in (0u32..).zip(&scenario.faults) {
             self.queue
-                .push(fault.at, Rank::First, Event::Rare(Rare::FaultBegins(i)));
+                .push(fault.at, Rank::First, Rare::event(Occasion::FaultBegins, i));
             if let Some(until) = fault.until {
                 self.queue
-                    .push(until, Rank::First, Event::Rare(Rare::FaultEnds(i)));
+                    .push(until, Rank::First, Rare::event(Occasion::FaultEnds, i));
             }
         }
         if run.warmup > Span::ZERO {
             self.queue.push(
                 Time::ZERO.after(run.warmup),
                 Rank::First,
-                Event::Rare(Rare::WarmupEnds),
+                Rare::event(Occasion::WarmupEnds, 0),
             );
         }
         self.queue.push(
             Time::ZERO.after(run.duration),
             Rank::First,
-            Event::Rare(Rare::ArrivalsEnd),
+            Rare::event(Occasion::ArrivalsEnd, 0),
         );
         if run.window < run.duration {
             self.queue.push(
                 Time::ZERO.after(run.window),
                 Rank::First,
-                Event::Rare(Rare::WindowCloses),
+                Rare::event(Occasion::WindowCloses, 0),
             );
         }
         self.plan_behaviours();
@@ -374,58 +375,37 @@ impl World {
         let mut event = event;
         self.follow_ups_left = FOLLOW_UPS_MAX;
         loop {
-            let next = match event {
-                Event::Poll(_) | Event::Resume(_) => Some(event),
-                event => {
-                    self.follow_ups_left -= 1;
-                    self.handle_alone(event)
-                }
+            self.follow_ups_left -= 1;
+            let Some(next) = self.handle_alone(event) else {
+                return;
             };
-            // Nearly everything leads to these two, by one of the above or from one to the other.
-            let next = match next {
-                Some(Event::Poll(task)) if self.follow_ups_left > 0 => {
-                    self.follow_ups_left -= 1;
-                    self.drive(task)
-                }
-                next => next,
-            };
-            let next = match next {
-                Some(Event::Resume(task)) if self.follow_ups_left > 0 => {
-                    self.follow_ups_left -= 1;
-                    self.run_program(task)
-                }
-                next => next,
-            };
-            match next {
-                Some(next) if self.follow_ups_left > 0 => event = next,
-                Some(next) => {
-                    self.soon.push_front(next);
-                    return;
-                }
-                None => return,
+            if self.follow_ups_left == 0 {
+                self.soon.push_front(next);
+                return;
             }
+            event = next;
         }
     }
 
-    /// What follows an event other than the two that nearly everything leads to.
+    /// What follows from an event.
     #[inline(always)]
     fn handle_alone(&mut self, event: Event) -> Option<Event> {
         match event {
-            Event::Arrive { client, epoch } => self.on_arrive(client, epoch),
-            Event::Iterate { client, instance } => self.on_iterate(client, instance),
+            Event::Arrive(which) => self.on_arrive(which.first(), which.second()),
+            Event::Iterate(which) => self.on_iterate(which.first(), which.second()),
             Event::Worked(task) => self.on_worked(task),
-            Event::Fail(kind, task) => self.on_fail(task, kind),
+            Event::Fail(task) => self.on_fail(task),
             Event::Timer(task) => self.on_timer(task),
             Event::Deliver(job) => self.on_deliver(job),
             Event::Answer(job) => self.on_answer(job),
             Event::Cancel(job) => self.on_cancel(job),
-            Event::Dispatch { service, replica } => self.dispatch(service, replica),
+            Event::Dispatch(place) => self.dispatch(place.first(), place.second()),
             Event::WaitedEnough(job) => self.on_waited_enough(job),
             Event::Tick(tick) => self.on_tick(tick),
             Event::Leg(trip) => self.on_leg(trip),
             Event::WaitedForConnection(trip) => self.on_waited_for_connection(trip),
             Event::IdleConnections(pool) => {
-                self.on_idle_connections(pool);
+                self.on_idle_connections(pool as u32);
                 None
             }
             Event::Session(task) => self.on_session(task),
@@ -434,19 +414,21 @@ impl World {
                 None
             }
             Event::Rare(rare) => self.handle_rare(rare),
-            Event::Poll(_) | Event::Resume(_) => Some(event),
+            Event::Poll(task) => self.drive(task),
+            Event::Resume(task) => self.run_program(task),
         }
     }
 
     #[cold]
     fn handle_rare(&mut self, event: Rare) -> Option<Event> {
-        match event {
-            Rare::FaultBegins(i) => self.fault_begins(i),
-            Rare::FaultEnds(i) => self.fault_ends(i),
-            Rare::WindowCloses => self.close_window(),
-            Rare::WarmupEnds => self.end_warmup(),
-            Rare::ArrivalsEnd => self.stop_arrivals(),
-            Rare::RollsOut(fault) => self.roll_out(fault),
+        let fault = event.fault();
+        match event.occasion() {
+            Occasion::FaultBegins => self.fault_begins(fault),
+            Occasion::FaultEnds => self.fault_ends(fault),
+            Occasion::WindowCloses => self.close_window(),
+            Occasion::WarmupEnds => self.end_warmup(),
+            Occasion::ArrivalsEnd => self.stop_arrivals(),
+            Occasion::RollsOut => self.roll_out(fault),
         }
         None
     }

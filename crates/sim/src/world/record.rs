@@ -98,7 +98,8 @@ impl World {
     /// What else is to be done when a call has begun.
     #[cold]
     #[inline(never)]
-    pub(super) fn note_begin(&mut self, id: TaskId, root: TaskId, engine: u32, request: &Request) {
+    pub(super) fn note_begin(&mut self, id: TaskId, engine: u32, request: &Request) {
+        let root = self.tasks[id].root(id);
         let call = self.tasks[id].call.as_ref().expect(CALLING);
         let (edge, site) = (&self.edges[call.edge as usize], call.site);
         let begin = Said::Begin {

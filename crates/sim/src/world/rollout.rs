@@ -4,7 +4,7 @@
 //! of a call has to know.
 
 use super::World;
-use crate::event::{Event, Rare};
+use crate::event::{Occasion, Rare};
 use crate::queue::Rank;
 use crate::scenario::model::{Fault, FaultKind, Scenario};
 use seawall::{Span, Time};
@@ -142,7 +142,7 @@ impl World {
         let done = passed * steps / over + 1;
         if done < steps {
             let next = begun.after(Span((over * done).div_ceil(steps) as u64));
-            let event = Event::Rare(Rare::RollsOut(fault));
+            let event = Rare::event(Occasion::RollsOut, fault);
             self.queue.push(next, Rank::First, event);
         }
     }

@@ -174,7 +174,7 @@ impl ServiceState {
     }
 
     /// Finds a replica for a job that arrives, and lets it in unless there is no place left.
-    #[inline]
+    #[inline(always)]
     pub(super) fn admit(&mut self, now: Time, id: TaskId, job: &mut Job) -> Admission {
         if self.behaviour.is_none() {
             self.choose(job);
@@ -185,7 +185,7 @@ impl ServiceState {
     }
 
     /// Lets a job in that has its replica, unless there is no place left.
-    #[inline]
+    #[inline(always)]
     pub(super) fn admit_here(&mut self, now: Time, id: TaskId, job: &mut Job) -> Admission {
         if self.expired(job, now) {
             return Admission::Expired;
@@ -255,7 +255,7 @@ impl ServiceState {
     }
 
     /// Takes back the worker of a job, if it has one. Whether somebody waits for it.
-    #[inline]
+    #[inline(always)]
     fn give_worker(&mut self, now: Time, job: &mut Job) -> bool {
         if !std::mem::take(&mut job.holding) {
             return false;
@@ -302,7 +302,7 @@ impl ServiceState {
 
     /// A job goes out of the service, for whatever reason; `useful`: somebody waited for its answer. Whether
     /// somebody waits for its worker.
-    #[inline]
+    #[inline(always)]
     pub(super) fn leave(&mut self, now: Time, job: &mut Job, useful: bool) -> bool {
         let wanted = self.give_worker(now, job);
         job.state = JobState::Ended;

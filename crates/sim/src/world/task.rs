@@ -3,7 +3,7 @@
 //! An iteration of a client and a job at a service are one task each; `parallel` and `repeat` run their
 //! blocks in child tasks, which live until their parent goes on.
 
-use seawall::{Entropy, Reply};
+use seawall::{Entropy, FailureKind, Reply};
 
 use super::cache::Found;
 use super::call::Call;
@@ -16,20 +16,24 @@ use crate::event::Event;
 use crate::queue::Rank;
 use crate::step::{Instr, Pc};
 
-/// A program, or a block of one, while it runs.
+/// A program, or a block of one, while it runs. What every task needs comes first, and so lies together; the call is
+/// behind it, where it is touched only by tasks that make one.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(crate) struct Task {
-    pub(super) what: What,
-    /// The call it waits for.
-    pub(super) call: Option<Call>,
     pc: u32,
     /// Branches still running, or rounds still to run.
     left: u32,
     /// Start of the block of a `repeat`; `NO_BODY` for a `parallel`.
     body: u32,
+    /// How a call in it failed, until its program is told.
+    failed: Option<FailureKind>,
     /// The first child; the others follow by `sibling`.
     child: TaskId,
     sibling: TaskId,
+    pub(super) what: What,
+    /// The call it waits for.
+    pub(super) call: Option<Call>,
 }
 
 /// Whose program it is.
@@ -61,6 +65,7 @@ impl Task {
             pc: entry.0,
             left: 0,
             body: NO_BODY,
+            failed: None,
             child: Id::NONE,
             sibling: Id::NONE,
         }
@@ -83,6 +88,16 @@ impl Task {
             What::Job(_) => Some(id),
             What::Block { root, .. } => Some(root),
         }
+    }
+
+    /// A call in it failed: its program ends with the first failure it is told of.
+    pub(super) fn fails(&mut self, kind: FailureKind) {
+        self.failed.get_or_insert(kind);
+    }
+
+    /// How a call in it failed, told once.
+    pub(super) fn take_failure(&mut self) -> Option<FailureKind> {
+        self.failed.take()
     }
 
     /// Whatever it still waits for, its program is over.
@@ -144,18 +159,28 @@ impl World {
         loop {
             let task = self.tasks.get_mut(id)?;
             let instr = *self.program.get(task.pc as usize)?;
-            let root = task.root(id);
             task.pc += 1;
             match instr {
-                Instr::Work(law) => return self.work(id, root, law),
-                Instr::Delay(law) => return self.delay(id, root, law),
-                Instr::Hold(session) => return self.hold(id, root, session),
-                Instr::Call(site) => return self.begin_call(id, root, site),
+                Instr::Work(law) => {
+                    let root = task.root(id);
+                    return self.work(id, root, law);
+                }
+                Instr::Delay(law) => {
+                    let root = task.root(id);
+                    return self.delay(id, root, law);
+                }
+                Instr::Hold(session) => {
+                    let root = task.root(id);
+                    return self.hold(id, root, session);
+                }
+                Instr::Call(site) => return self.begin_call(id, site),
                 Instr::Respond(reply) => {
+                    let root = task.root(id);
                     let reply = self.scenario.code.replies[reply as usize];
                     self.respond(root, reply);
                 }
                 Instr::Effect(effect) => {
+                    let root = task.root(id);
                     if let Some(reply) = self.commit(root, effect) {
                         return self.end_program(id, reply);
                     }
@@ -168,28 +193,34 @@ impl World {
                     }
                     Claimed::Answered(reply) => return self.end_program(id, reply),
                 },
-                Instr::Lookup(cache) => match self.look_up(id, root, cache) {
-                    Found::There => {}
-                    Found::Block(block) => id = block,
-                    Found::Waits => {
-                        self.lend_worker(root);
-                        return None;
+                Instr::Lookup(cache) => {
+                    let root = task.root(id);
+                    match self.look_up(id, root, cache) {
+                        Found::There => {}
+                        Found::Block(block) => id = block,
+                        Found::Waits => {
+                            self.lend_worker(root);
+                            return None;
+                        }
                     }
-                },
+                }
                 Instr::Stored(_) => self.fetched(id),
                 Instr::Jump(to) | Instr::Otherwise(to) => task.pc = to.0,
                 Instr::Choose { first, count } => {
+                    let root = task.root(id);
                     let to = self.choose_arm(root, first, count);
                     self.tasks[id].pc = to.0;
                 }
                 Instr::Repeat { times, body } => {
                     task.left = times;
                     task.body = body.0;
+                    let root = task.root(id);
                     id = self.spawn(id, root, body);
                 }
                 Instr::Parallel { first, count } => {
                     task.left = count;
                     task.body = NO_BODY;
+                    let root = task.root(id);
                     return self.fork(id, root, first, count);
                 }
                 Instr::End => match task.what {

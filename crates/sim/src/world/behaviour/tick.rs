@@ -9,11 +9,11 @@ use crate::world::World;
 
 /// Something that a service has planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Tick {
-    service: u32,
-    /// The lower 24 bits are the replica; a scenario has a million of them at most. Above them, what.
-    packed: u32,
-}
+pub(crate) struct Tick(
+    /// The lower 24 bits are the replica; a scenario has a million of them at most. Above them eight bits of what, and the
+    /// service.
+    u64,
+);
 
 /// What a service plans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,14 +75,11 @@ impl Tick {
     const BITS: u32 = 24;
 
     pub(super) fn new(plan: Plan, service: u32, replica: u32) -> Tick {
-        Tick {
-            service,
-            packed: plan.index() << Self::BITS | replica,
-        }
+        Tick(u64::from(service) << 32 | u64::from(plan.index() << Self::BITS | replica))
     }
 
     pub(crate) fn bits(self) -> u64 {
-        u64::from(self.service) << 32 | u64::from(self.packed)
+        self.0
     }
 }
 
@@ -91,8 +88,9 @@ impl World {
     #[cold]
     #[inline(never)]
     pub(in crate::world) fn on_tick(&mut self, tick: Tick) -> Option<Event> {
-        let (service, replica) = (tick.service, tick.packed & ((1 << Tick::BITS) - 1));
-        match PLANS[(tick.packed >> Tick::BITS) as usize] {
+        let (service, packed) = ((tick.0 >> 32) as u32, tick.0 as u32);
+        let replica = packed & ((1 << Tick::BITS) - 1);
+        match PLANS[(packed >> Tick::BITS) as usize] {
             Plan::Shared => return self.on_shared(service, replica),
             Plan::Restart => self.on_restart(service, replica),
             Plan::Condemned => self.crash(service, replica, Time::ZERO),

@@ -197,7 +197,10 @@ impl World {
                     task.step_over();
                     Event::Resume(follower)
                 }
-                Lands::Failed(kind) => Event::Fail(kind, follower),
+                Lands::Failed(kind) => {
+                    task.fails(kind);
+                    Event::Fail(follower)
+                }
                 Lands::Stopped => {
                     task.step_back();
                     Event::Resume(follower)

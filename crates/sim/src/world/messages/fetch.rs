@@ -2,7 +2,7 @@
 
 use super::{Delivery, IN_USE, MessageId, MessagesState};
 use crate::arena::Id;
-use crate::event::Event;
+use crate::event::{Event, Pair};
 use crate::queue::Rank;
 use crate::scenario::messages::Receipt;
 use crate::world::job::{Job, JobState, Origin};
@@ -29,10 +29,13 @@ impl World {
         let goes_on = self.came_in(task);
         let free = self.services[service as usize].replicas[replica as usize].has_free_worker();
         if another && free {
-            self.soon.push_back(Event::Dispatch { service, replica });
+            self.soon.push_back(Event::Dispatch(Pair::new(service, replica)));
         }
         match (goes_on, fails) {
-            (Some(_), Some(failure)) => Some(Event::Fail(failure.kind, task)),
+            (Some(_), Some(failure)) => {
+                self.tasks[task].fails(failure.kind);
+                Some(Event::Fail(task))
+            }
             (goes_on, _) => goes_on,
         }
     }

@@ -144,7 +144,7 @@ impl World {
         }
         if let Some(at) = state.pools.watch(pool, now) {
             self.queue
-                .push(at, Rank::Normal, Event::IdleConnections(pool));
+                .push(at, Rank::Normal, Event::IdleConnections(pool.into()));
         }
     }
 
@@ -154,7 +154,7 @@ impl World {
         let state = self.passages.as_deref_mut().expect(IN_USE);
         if let Some(at) = state.pools.expire(pool, now) {
             self.queue
-                .push(at, Rank::Normal, Event::IdleConnections(pool));
+                .push(at, Rank::Normal, Event::IdleConnections(pool.into()));
         }
         self.serve_waiting(pool);
     }
@@ -181,7 +181,7 @@ impl World {
         for pool in 0..state.pools.len() {
             if let Some(at) = state.pools.watch(pool, Time::ZERO) {
                 self.queue
-                    .push(at, Rank::Normal, Event::IdleConnections(pool));
+                    .push(at, Rank::Normal, Event::IdleConnections(pool.into()));
             }
         }
     }

@@ -23,7 +23,8 @@ impl World {
         let offer = state.offers.get(id.slot()).copied();
         let Some(offer) = offer.filter(|offer| offer.task == id) else {
             // A script answered, and that is no replica.
-            return Some(Event::Fail(FailureKind::Reset, id));
+            self.tasks[id].fails(FailureKind::Reset);
+            return Some(Event::Fail(id));
         };
         let rule = &state.rules.all[session as usize];
         let (service, replica) = (rule.service, offer.replica);
@@ -89,7 +90,8 @@ impl World {
     pub(super) fn break_session(&mut self, id: TaskId) -> Option<Event> {
         let state = self.sessions.as_deref_mut().expect(IN_USE);
         state.let_go(id, self.now)?.broken += 1;
-        Some(Event::Fail(FailureKind::Reset, id))
+        self.tasks.get_mut(id)?.fails(FailureKind::Reset);
+        Some(Event::Fail(id))
     }
 
     /// All sessions with a replica break, in the order in which they are kept.
