@@ -53,7 +53,7 @@ fn three_layers_with_every_policy_allocate_nothing_per_event() {
 #[test]
 fn a_crowd_of_timers_allocates_nothing_per_event() {
     let text = include_str!("../benches/reference/hold.yaml");
-    let text = text.replace("instances: 100", "instances: 20_000");
+    let text = text.replace("instances: 100", "instances: 20000");
     let count = allocations_after_warm_up(&text, Span::secs(40), Span::secs(10));
     assert_eq!(count, 0);
 }

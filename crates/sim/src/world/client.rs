@@ -177,7 +177,11 @@ impl World {
             let goes = instance < going;
             if goes {
                 // After the window that may end in this instant.
-                queue.push(now, Rank::Normal, Event::Iterate(Pair::new(client, instance)));
+                queue.push(
+                    now,
+                    Rank::Normal,
+                    Event::Iterate(Pair::new(client, instance)),
+                );
             }
             !goes
         });

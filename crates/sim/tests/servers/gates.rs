@@ -111,7 +111,7 @@ faults:
         );
         let outcome = run(
             &text,
-            &[("a.csv", "5\n5.5\n10\n11\n12\n13\n13.1\n15\n16\n30\n30.5")],
+            &[("a.csv", "0\n5\n5.5\n10\n11\n12\n13\n13.1\n15\n16\n30\n30.5")],
         );
         let of = |job: &JobRecord| (seconds(job.arrived), job.end);
         jobs(&outcome).iter().map(of).collect::<Vec<_>>()
@@ -125,10 +125,10 @@ faults:
         (15.0, Yes),
         (16.0, No), // one a period again
     ];
-    let free = [(5.0, Yes), (5.5, Yes)];
+    let free = [(0.0, Yes), (5.0, Yes), (5.5, Yes)];
     let expected = [&free[..], &during, &[(30.0, Yes), (30.5, Yes)]].concat();
     assert_eq!(ends(""), expected);
-    let bound = [(5.0, Yes), (5.5, No)];
+    let bound = [(0.0, Yes), (5.0, Yes), (5.5, No)];
     let expected = [&bound[..], &during, &[(30.0, Yes), (30.5, No)]].concat();
     assert_eq!(ends("rate_limit: { gcra: { rate: 1/s } },"), expected);
 }

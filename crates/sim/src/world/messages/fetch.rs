@@ -29,7 +29,8 @@ impl World {
         let goes_on = self.came_in(task);
         let free = self.services[service as usize].replicas[replica as usize].has_free_worker();
         if another && free {
-            self.soon.push_back(Event::Dispatch(Pair::new(service, replica)));
+            self.soon
+                .push_back(Event::Dispatch(Pair::new(service, replica)));
         }
         match (goes_on, fails) {
             (Some(_), Some(failure)) => {

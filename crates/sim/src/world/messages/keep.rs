@@ -76,7 +76,8 @@ impl World {
         let idle = |&n: &u32| state.replicas[n as usize].has_free_worker() && behaviour.fetches(n);
         if let Some(replica) = in_turn.into_iter().find(idle) {
             state.next_replica = (replica + 1) % all;
-            self.soon.push_back(Event::Dispatch(Pair::new(service, replica)));
+            self.soon
+                .push_back(Event::Dispatch(Pair::new(service, replica)));
         }
     }
 
@@ -93,7 +94,8 @@ impl World {
             return;
         }
         for replica in 0..self.services[service as usize].replicas.len() as u32 {
-            self.soon.push_back(Event::Dispatch(Pair::new(service, replica)));
+            self.soon
+                .push_back(Event::Dispatch(Pair::new(service, replica)));
         }
     }
 }
