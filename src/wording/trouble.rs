@@ -14,6 +14,11 @@ pub(super) fn troubled(service: &str, replicas: u32, trouble: &Trouble) -> Strin
     let verb = |single: &'static str, several: &'static str| if one { single } else { several };
     match trouble {
         Trouble::Crash => format!("{who} {}", verb("crashes", "crash")),
+        Trouble::Deploy(deployment) => format!(
+            "{service} is started anew, {} at a time every {}",
+            deployment.at_once,
+            number::duration(deployment.every.as_secs_f64())
+        ),
         Trouble::Pause => format!("{who} {} still", verb("stands", "stand")),
         Trouble::Bad {
             share,

@@ -460,6 +460,11 @@ fn fault(dice: &mut Dice, seconds: usize) -> String {
             "crash: {{ service: {service}, replicas: {} }}",
             dice.pick(&["1", "unlimited"])
         ),
+        9 if dice.one_in(3) => format!(
+            "deploy: {{ service: {service}, at_once: {}, every: 300ms, drain: {} }}",
+            dice.pick(&["1", "2"]),
+            dice.pick(&["0s", "100ms", "500ms"])
+        ),
         9 => format!(
             "pause: {{ service: {service}, replicas: {} }}",
             dice.pick(&["1", "unlimited"])
@@ -478,7 +483,7 @@ fn fault(dice: &mut Dice, seconds: usize) -> String {
         _ => format!("kill_switch: {}", dice.pick(POLICIES)),
     };
     let length = dice.pick(&["100ms", "1s", "3s"]);
-    let for_ = if dice.one_in(6) {
+    let for_ = if what.starts_with("deploy") || dice.one_in(6) {
         String::new()
     } else {
         format!(", for: {length}")

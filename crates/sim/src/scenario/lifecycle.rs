@@ -1,5 +1,7 @@
 //! Replicas that die, start again, stand still, are asked whether they live, and come and go.
 
+use std::ops::Range;
+
 use seawall::{Failure, Span};
 
 use crate::law::Law;
@@ -148,6 +150,8 @@ pub enum Trouble {
     Crash,
     /// They stand still.
     Pause,
+    /// All are started anew, some at a time.
+    Deploy(Deployment),
     /// They do their work badly.
     Bad {
         /// The share of attempts that they answer with a failure instead of working, 0 to 1.
@@ -159,6 +163,40 @@ pub enum Trouble {
     },
 }
 
+/// Replicas that are started anew, one batch after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deployment {
+    /// How many at a time.
+    pub at_once: u32,
+    /// From the beginning of one batch to that of the next.
+    pub every: Span,
+    /// So long a replica gets no new requests before it is started anew.
+    pub drain: Span,
+}
+
+impl Deployment {
+    /// The replicas of a service that has so many, batch by batch, with when each batch begins, counted from the beginning
+    /// of the whole.
+    pub(crate) fn batches(self, replicas: u32) -> impl Iterator<Item = (Span, Range<u32>)> {
+        let batches = replicas.div_ceil(self.at_once.max(1));
+        (0..batches).map(move |n| {
+            let first = n * self.at_once;
+            let after = first.saturating_add(self.at_once).min(replicas);
+            (
+                Span(self.every.0.saturating_mul(u64::from(n))),
+                first..after,
+            )
+        })
+    }
+
+    /// How long all of it takes.
+    pub(crate) fn lasts(self, replicas: u32) -> Span {
+        let last = self.batches(replicas).last();
+        let begins = last.map_or(Span::ZERO, |(begins, _)| begins);
+        begins.plus(self.drain).plus(self.every)
+    }
+}
+
 impl Trouble {
     /// The word used in scenarios and reports.
     #[must_use]
@@ -166,6 +204,7 @@ impl Trouble {
         match self {
             Trouble::Crash => "crash",
             Trouble::Pause => "pause",
+            Trouble::Deploy(_) => "deploy",
             Trouble::Bad { .. } => "bad_replicas",
         }
     }

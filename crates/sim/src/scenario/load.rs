@@ -176,14 +176,14 @@ fn mean(file: &ScenarioFile, root: &Node, context: &mut Context<'_>) -> Option<S
     if let Some((index, message)) = caches.too_large(&services) {
         context.report(places[index], message);
     }
-    let faults = faults(file, duration, &clients, &services, &links, context);
+    let mut faults = faults(file, duration, &clients, &services, &links, context);
     change_link::prepare(&mut links, &faults);
     context.names = std::mem::take(&mut context.names).with(Some(compiler.effects()));
     context.names.fallbacks = compiler.fallbacks().is_used();
     context.names.shares = compiler.shares();
     context.names.ways = links.iter().any(|link| link.passage.is_some());
     context.names.pools = links.iter().any(Link::keeps_connections);
-    trouble::prepare(&mut services, &faults);
+    trouble::prepare(&mut services, &mut faults);
     context.names.sessions = compiler.sessions();
     context.names.queues = messages::queues(&services).collect();
     let expect = promises(file, run.as_ref(), context);

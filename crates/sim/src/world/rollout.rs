@@ -117,6 +117,7 @@ impl World {
             {
                 self.set_policies(policy);
             }
+            self.deploy(fault);
             self.plan_rollout(fault);
         }
     }

@@ -337,6 +337,7 @@ faults:
   - { at: 6s, refuse: s }
   - { at: 7s, load: { client: web, factor: 2 } }
   - { at: 8s, kill_switch: { policy: sdk } }
+  - { at: 8s, deploy: { service: s, at_once: 2, every: 5s, drain: 1s } }
   - { at: 8s, for: 1s, throttle: { service: s, limit: { gcra: { rate: 5/s } } } }
   - { at: 9s, for: 5s, change_policy: { policy: sdk, to: rates, share: 10%, over: 2s } }
   - { at: 9s, for: 1s, certificate: { service: s } }

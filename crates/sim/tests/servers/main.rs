@@ -3,6 +3,7 @@
 mod balance;
 mod conflicts;
 mod death;
+mod deploy;
 mod gates;
 mod messages;
 mod probes;

@@ -6,7 +6,7 @@ use super::cache::EmptyCacheFile;
 use super::change_link::ChangeLinkFile;
 use super::failure::FailureFile;
 use super::gate::ThrottleFile;
-use super::trouble::{BadReplicasFile, ReplicasFile};
+use super::trouble::{BadReplicasFile, DeployFile, ReplicasFile};
 use crate::scenario::context::Context;
 use crate::scenario::model::{Client, Fault, FaultKind, Link, Service, Source, Trouble};
 use crate::scenario::tree::{At, Position};
@@ -47,6 +47,9 @@ choice! {
         /// Replicas die, and start again as the service says, not before the fault is over; without `for` it is over at
         /// once.
         crash => Crash(ReplicasFile),
+        /// All replicas of a service are started anew, some at a time, as in a rolling deployment. It takes as long as it takes: no
+        /// `for`.
+        deploy => Deploy(DeployFile),
         /// Replicas stand still.
         pause => Pause(ReplicasFile),
         /// Single replicas answer with failures or are slow.
@@ -166,20 +169,15 @@ impl FaultFile {
                 context.report(lasting.at, "must be above 0s")
             });
         }
-        if let (Some(lasting), FaultKindFile::Revoke(_)) = (&self.r#for, &self.kind) {
+        let in_vain = match &self.kind {
+            FaultKindFile::Revoke(_) => Some("to revoke what was issued takes no time"),
+            FaultKindFile::EmptyCache(_) => Some("to lose what is there takes no time"),
+            FaultKindFile::Deploy(_) => Some("a deployment takes as long as its batches do"),
+            _ => None,
+        };
+        if let (Some(lasting), Some(why)) = (&self.r#for, in_vain) {
             context.within("for", |context| {
-                context.report(
-                    lasting.at,
-                    "to revoke what was issued takes no time; leave this out",
-                );
-            });
-        }
-        if let (Some(lasting), FaultKindFile::EmptyCache(_)) = (&self.r#for, &self.kind) {
-            context.within("for", |context| {
-                context.report(
-                    lasting.at,
-                    "to lose what is there takes no time; leave this out",
-                );
+                context.report(lasting.at, format!("{why}; leave this out"));
             });
         }
         let at = Time::ZERO.after(at);
@@ -283,6 +281,7 @@ impl FaultKindFile {
                 factor: load.factor.0,
             },
             FaultKindFile::Crash(crash) => crash.mean(Trouble::Crash, context)?,
+            FaultKindFile::Deploy(deploy) => deploy.mean(context)?,
             FaultKindFile::Pause(pause) => pause.mean(Trouble::Pause, context)?,
             FaultKindFile::BadReplicas(bad) => bad.mean(context)?,
             FaultKindFile::Throttle(throttle) => throttle.mean(context)?,

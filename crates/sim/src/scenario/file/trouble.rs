@@ -2,9 +2,12 @@
 
 use super::failure::FailureFile;
 use crate::scenario::context::Context;
-use crate::scenario::model::{Behaviour, Fault, FaultKind, Service, Sharing, SharingRule, Trouble};
+use crate::scenario::model::{
+    Behaviour, Deployment, Fault, FaultKind, Service, Sharing, SharingRule, Trouble,
+};
 use crate::scenario::tree::At;
-use crate::scenario::written::{Factor, Limit, Share, record};
+use crate::scenario::written::{Factor, Limit, Share, Whole, record};
+use seawall::Span;
 
 record! {
     /// Which replicas. A bare word is the service.
@@ -13,6 +16,20 @@ record! {
         service: At<String>,
         /// The first so many; `unlimited` is all.
         replicas: Limit<1> = "unlimited",
+    }
+}
+
+record! {
+    /// Which service, and how fast.
+    pub(crate) struct DeployFile {
+        /// The service.
+        service: At<String>,
+        /// How many replicas at a time.
+        at_once: Whole<1> = 1,
+        /// From the beginning of one batch to that of the next, above 0s.
+        every: At<Span>,
+        /// How long a replica gets no new requests before it is started anew; what is inside then is lost.
+        drain: Span = "0s",
     }
 }
 
@@ -42,6 +59,25 @@ impl ReplicasFile {
     }
 }
 
+impl DeployFile {
+    pub(super) fn mean(&self, context: &mut Context<'_>) -> Option<FaultKind> {
+        if self.every.value == Span::ZERO {
+            context.within("deploy.every", |context| {
+                context.report(self.every.at, "must be above 0s");
+            });
+        }
+        Some(FaultKind::Replicas {
+            service: context.service(&self.service)?,
+            replicas: u32::MAX,
+            trouble: Trouble::Deploy(Deployment {
+                at_once: self.at_once.0,
+                every: self.every.value,
+                drain: self.drain,
+            }),
+        })
+    }
+}
+
 impl BadReplicasFile {
     pub(super) fn mean(&self, context: &mut Context<'_>) -> Option<FaultKind> {
         if self.errors.0 == 0.0 && self.slow.0 == 1.0 {
@@ -61,7 +97,7 @@ impl BadReplicasFile {
 }
 
 /// Makes services ready for faults that hit their replicas one by one.
-pub(crate) fn prepare(services: &mut [Service], faults: &[Fault]) {
+pub(crate) fn prepare(services: &mut [Service], faults: &mut [Fault]) {
     for fault in faults {
         let (service, trouble) = match fault.kind {
             FaultKind::Replicas {
@@ -71,6 +107,10 @@ pub(crate) fn prepare(services: &mut [Service], faults: &[Fault]) {
             _ => continue,
         };
         let service = &mut services[service as usize];
+        // It takes as long as it takes.
+        if let Some(Trouble::Deploy(deployment)) = trouble {
+            fault.until = Some(fault.at.after(deployment.lasts(service.replicas)));
+        }
         let behaviour: &mut Behaviour = service.behaviour.get_or_insert_default();
         if trouble == Some(Trouble::Pause) {
             behaviour.sharing.get_or_insert(Sharing::APART);

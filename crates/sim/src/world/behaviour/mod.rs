@@ -4,6 +4,7 @@
 mod conflict;
 mod consumer;
 mod death;
+mod deploy;
 mod ejection;
 mod gate;
 mod line;
@@ -73,6 +74,8 @@ struct ReplicaState {
     /// Whether it lives, and not before when if not.
     up: bool,
     back: Time,
+    /// Whether it gets no new requests, since it is about to be started anew.
+    leaving: bool,
     /// Since when.
     since: Time,
     /// Whether its startup probe has been answered, and whether it is ready; true where nobody asks.
@@ -124,6 +127,7 @@ impl BehaviourState {
             there: n < initial,
             up: n < initial,
             back: Time::ZERO,
+            leaving: false,
             since: Time::ZERO,
             begun: true,
             ready: true,

@@ -13,7 +13,7 @@ impl BehaviourState {
     /// all that are there when those are too few a part of them.
     fn in_rotation(&mut self) -> &[u32] {
         let there = || (0u32..).zip(&self.replicas).filter(|(_, r)| r.there);
-        let well = |r: &super::ReplicaState| r.up && r.begun && r.ready;
+        let well = |r: &super::ReplicaState| r.up && r.begun && r.ready && !r.leaving;
         let ejection = self.ejection.as_ref();
         let left_out =
             |n: u32| ejection.is_some_and(|(detector, _)| detector.is_ejected(n as usize));

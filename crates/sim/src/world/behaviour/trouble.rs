@@ -8,6 +8,9 @@ use crate::world::World;
 impl World {
     /// A fault begins or ends: what it does to its replicas at that instant.
     pub(in crate::world) fn trouble(&mut self, fault: u32, begins: bool) {
+        if begins {
+            self.deploy(fault);
+        }
         let fault = &self.scenario.faults[fault as usize];
         let FaultKind::Replicas {
             service,
@@ -23,7 +26,7 @@ impl World {
             match trouble {
                 Trouble::Crash if begins => self.crash(service, replica, until),
                 Trouble::Pause => self.pause(service, replica, begins),
-                Trouble::Crash | Trouble::Bad { .. } => {}
+                Trouble::Crash | Trouble::Bad { .. } | Trouble::Deploy(_) => {}
             }
         }
     }
