@@ -32,7 +32,8 @@ fn each_batch_is_started_anew_when_its_turn_comes() {
         ("every: 10s", &[10.0, 20.0, 30.0, 40.0][..]),
         ("every: 10s, at_once: 3", &[10.0, 20.0]),
         ("every: 10s, at_once: 9", &[10.0]),
-        ("every: 10s, drain: 1s", &[11.0, 21.0, 31.0, 41.0]),
+        // Two of them have finished by then what they had.
+        ("every: 10s, drain: 1s", &[21.0, 41.0]),
     ] {
         let outcome = deployed(deploy);
         assert_eq!(outcome.drained.services[0].restarts, 4, "{deploy}");
