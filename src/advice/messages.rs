@@ -53,7 +53,7 @@ fn too_short(facts: &Facts<'_>) -> Vec<Finding> {
                 ("work_p99_s", p99),
             ],
             mend: format!(
-                "`visibility: {}` (six times the median) or more, or a `heartbeat`",
+                "`visibility: {}` (six times the median, and at least the 99th percentile) or more, or a `heartbeat`",
                 duration((TIMES * longest.quantile(0.5).as_secs_f64()).max(p99)).replace(' ', "")
             ),
         });

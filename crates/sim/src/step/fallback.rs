@@ -123,6 +123,10 @@ impl FallbackFile {
         if let Some(own) = &call.fallback {
             context.report(own.at, "fallback: a fallback has none of its own");
         }
+        if let Some(shared) = &call.coalesce {
+            let message = "coalesce: a call that stands in for another one is shared with nobody";
+            context.report(shared.position, message);
+        }
         // The program goes on behind it, unless the call before has failed.
         let jump = compiler.here().0 as usize;
         compiler.push(Instr::Otherwise(compiler.here()));

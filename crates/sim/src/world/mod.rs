@@ -21,6 +21,7 @@ mod client;
 mod coalesce;
 mod credential;
 mod departure;
+mod door;
 mod edge;
 mod effects;
 mod failing;

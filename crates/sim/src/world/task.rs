@@ -102,7 +102,7 @@ impl Task {
 
     /// Whatever it still waits for, its program is over.
     pub(super) fn go_no_further(&mut self) {
-        self.pc = NOWHERE;
+        (self.pc, self.failed) = (NOWHERE, None);
     }
 
     /// Its program begins elsewhere.
@@ -169,10 +169,7 @@ impl World {
                     let root = task.root(id);
                     return self.delay(id, root, law);
                 }
-                Instr::Hold(session) => {
-                    let root = task.root(id);
-                    return self.hold(id, root, session);
-                }
+                Instr::Hold(session) => return self.hold(id, session),
                 Instr::Call(site) => return self.begin_call(id, site),
                 Instr::Respond(reply) => {
                     let root = task.root(id);

@@ -128,3 +128,24 @@ services: { api: { work: 1s } }
         assert!(problems.contains(problem), "{problems}");
     }
 }
+
+#[test]
+fn a_call_that_stands_in_for_another_is_shared_with_nobody() {
+    for kind in ["direct", "look_up"] {
+        let text = format!(
+            "
+version: 1
+run: {{ duration: 10s }}
+clients: {{ web: {{ arrivals: {{ poisson: 1/s }}, calls: [ api ] }} }}
+services:
+  api: {{ program: [ {{ call: {{ to: db, fallback: {{ {kind}: {{ to: db, coalesce: 5 }} }} }} }} ] }}
+  db: {{ program: [ {{ effect: row }} ] }}
+"
+        );
+        let told = crate::wrong(&text);
+        assert!(
+            told.contains("a call that stands in for another one is shared with nobody"),
+            "{told}"
+        );
+    }
+}

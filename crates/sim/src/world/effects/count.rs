@@ -46,13 +46,16 @@ impl World {
         };
         let top = !matches!(self.tasks[root].what, What::Job(_));
         let call = state.open_call(top, parent);
-        let sought = state.call(id).sought;
+        let CallNote {
+            sought, unheard, ..
+        } = *state.call(id);
         *state.call(id) = CallNote {
             intent,
             number,
             of_process,
             unanswered: false,
             sought,
+            unheard,
             entry: None,
         };
         if let Some(call) = call {

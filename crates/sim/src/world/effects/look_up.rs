@@ -14,7 +14,7 @@ impl World {
     pub(in crate::world) fn seek(&mut self, id: TaskId) {
         let state = self.effects.as_deref_mut().expect(IN_USE);
         let note = state.call(id);
-        note.sought = note.intent;
+        (note.sought, note.unheard) = (note.intent, note.unanswered);
         let intent = note.intent;
         state.intents.hold(intent);
     }
@@ -23,7 +23,9 @@ impl World {
     /// still under way, it will never know.
     pub(in crate::world) fn sought(&mut self, id: TaskId, verdict: &Verdict) -> Source {
         let state = self.effects.as_deref_mut().expect(IN_USE);
-        let intent = std::mem::replace(&mut state.call(id).sought, Id::NONE);
+        let note = state.call(id);
+        let intent = std::mem::replace(&mut note.sought, Id::NONE);
+        let unheard = std::mem::take(&mut note.unheard);
         let EffectsState {
             intents,
             rules,
@@ -37,7 +39,9 @@ impl World {
             }
             Some(_) if verdict.is_ok() => Source::Absent,
             Some(known) => {
-                if let Some(rules) = rules.of(known.service, known.operation) {
+                if let Some(rules) = rules.of(known.service, known.operation)
+                    && unheard
+                {
                     unknown(rules, count);
                 }
                 Source::Failed

@@ -65,8 +65,10 @@ struct CallNote {
     of_process: u64,
     /// Whether an attempt of its was given up without an answer.
     unanswered: bool,
-    /// What the call before it wanted done, where this one asks whether it was.
+    /// What the call before it wanted done, where this one asks whether it was; and whether an attempt of that one was given
+    /// up without an answer.
     sought: IntentId,
+    unheard: bool,
     /// Its latest entry in the ledger.
     entry: Option<usize>,
 }
@@ -78,6 +80,7 @@ impl CallNote {
         of_process: 0,
         unanswered: false,
         sought: Id::NONE,
+        unheard: false,
         entry: None,
     };
 }

@@ -61,8 +61,9 @@ impl MessagesState {
                     "a message knows who is at it: {stray} at service {of} do not"
                 ));
             }
+            let in_line = queue.in_line();
             let waiting = |(id, message): &(MessageId, &Message)| {
-                message.hidden || queue.lines_up(*id, message.group)
+                message.hidden || in_line.binary_search(&id.bits()).is_ok()
             };
             let lost = own().filter(|one| !waiting(one)).count();
             if lost > 0 {
@@ -88,12 +89,13 @@ impl MessagesState {
 }
 
 impl super::Queue {
-    /// Whether a message that can be seen is in line: itself, or behind the first of its group.
-    fn lines_up(&self, id: MessageId, group: u32) -> bool {
-        match self.groups.get(group as usize) {
-            Some(group) if group.first != id => group.behind.contains(&id),
-            _ => self.ready.contains(&id),
-        }
+    /// Whoever is in line, or behind the first of its group, sorted.
+    fn in_line(&self) -> Vec<u64> {
+        let behind = self.groups.iter().flat_map(|group| &group.behind);
+        let all = self.ready.iter().chain(behind);
+        let mut all: Vec<u64> = all.map(|id| id.bits()).collect();
+        all.sort_unstable();
+        all
     }
 }
 

@@ -294,6 +294,7 @@ impl ServiceState {
         let waited = now.since(seen).0;
         let count = &mut self.meter.count;
         count.started += 1;
+        job.turn = count.started as u32;
         count.waited += u64::from(waited > 0);
         count.wait_ns += u128::from(waited);
         self.take_worker(now, job);

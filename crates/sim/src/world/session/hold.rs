@@ -12,16 +12,11 @@ impl World {
     /// The `session` step, once its call has gone well: the task holds on to the replica that answered.
     #[cold]
     #[inline(never)]
-    pub(in crate::world) fn hold(
-        &mut self,
-        id: TaskId,
-        root: TaskId,
-        session: u32,
-    ) -> Option<Event> {
+    pub(in crate::world) fn hold(&mut self, id: TaskId, session: u32) -> Option<Event> {
         let now = self.now;
+        let root = self.tasks[id].root(id);
         let state = self.sessions.as_deref_mut().expect(IN_USE);
-        let offer = state.offers.get(id.slot()).copied();
-        let Some(offer) = offer.filter(|offer| offer.task == id) else {
+        let Some(offer) = state.take_offer(id) else {
             // A script answered, and that is no replica.
             self.tasks[id].fails(FailureKind::Reset);
             return Some(Event::Fail(id));

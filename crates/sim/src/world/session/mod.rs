@@ -113,6 +113,17 @@ impl SessionsState {
         self.offers.capacity() * size_of::<Offer>() + self.held.capacity() * size_of::<Held>()
     }
 
+    /// The offer that a task has got, which is used up by taking it.
+    fn take_offer(&mut self, task: TaskId) -> Option<Offer> {
+        let kept = self.offers.get_mut(task.slot())?;
+        let taken = *kept;
+        if taken.task != task {
+            return None;
+        }
+        kept.task = Id::NONE;
+        Some(taken)
+    }
+
     /// How many sessions a replica has.
     pub(super) fn open(&self, service: u32, replica: u32) -> u64 {
         let place = self.places[service as usize];

@@ -8,10 +8,10 @@ use crate::queue::Rank;
 use crate::world::World;
 
 impl World {
-    /// Whether a replica answers no heartbeats: it stands still, or nobody gets through to the service.
+    /// Whether a replica answers no heartbeats: it stands still or is dead, or nobody gets through to the service.
     pub(super) fn is_silent(&self, service: u32, replica: u32) -> bool {
         let state = &self.services[service as usize];
-        state.out || state.stands_still(replica)
+        state.out || !state.is_up(replica) || state.stands_still(replica)
     }
 
     /// A replica may have fallen silent, or be heard again. Nothing happens where no sessions are held.
