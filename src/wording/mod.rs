@@ -13,7 +13,7 @@ pub use way::ways;
 
 use seawall::{Span, Time};
 use sim::arrivals::Arrivals;
-use sim::scenario::model::{Edge, Fault, FaultKind, Scenario, ServerLimit, Source};
+use sim::scenario::model::{Edge, Fault, FaultKind, Scenario, ServerLimit};
 use sim::scenario::passage::PoolPlace;
 
 use trouble::troubled;
@@ -100,7 +100,7 @@ pub fn fault(scenario: &Scenario, fault: &Fault) -> String {
             )
         }
         FaultKind::Refuse { service: s } => format!("{} refuses connections", service(s)),
-        FaultKind::Load { client, factor } if loops(scenario, *client) => {
+        FaultKind::Load { client, factor } if scenario.clients[*client as usize].loops() => {
             format!(
                 "{} of the instances of {} go on",
                 number::share(*factor),
@@ -170,11 +170,6 @@ pub fn fault(scenario: &Scenario, fault: &Fault) -> String {
             )
         }
     }
-}
-
-fn loops(scenario: &Scenario, client: u32) -> bool {
-    let source = &scenario.clients[client as usize].source;
-    matches!(source, Source::Loop { .. })
 }
 
 /// When a fault acts: `60 s to 65 s`, `from 60 s on`.

@@ -91,7 +91,7 @@ pub(crate) enum Occasion {
     WarmupEnds = 16,
     /// Arrivals stop.
     ArrivalsEnd = 17,
-    /// A change of policy reaches more processes.
+    /// A change of policy reaches more processes, or a deployment more replicas.
     RollsOut = 18,
 }
 

@@ -10,7 +10,7 @@ pub use length::Length;
 pub use wait::Draw;
 
 use seawall::Span;
-use sim::scenario::model::{Caller, FaultKind, Scenario, Service, Source};
+use sim::scenario::model::{Caller, FaultKind, Scenario, Service};
 use sim::scenario::{Location, Places, Topology};
 
 use program::{Programs, Rates};
@@ -200,10 +200,7 @@ impl<'a> Facts<'a> {
     #[must_use]
     pub fn loops(&self, hop: &Hop<'_>) -> bool {
         match hop.edge.caller {
-            Caller::Client(client) => matches!(
-                self.scenario.clients[client as usize].source,
-                Source::Loop { .. }
-            ),
+            Caller::Client(client) => self.scenario.clients[client as usize].loops(),
             Caller::Service(_) => false,
         }
     }

@@ -138,6 +138,14 @@ pub struct Client {
     pub operations: Vec<ClientOperation>,
 }
 
+impl Client {
+    /// Whether its instances run their program again and again, and so offer less when they are kept waiting.
+    #[must_use]
+    pub fn loops(&self) -> bool {
+        matches!(self.source, Source::Loop { .. })
+    }
+}
+
 /// What starts an iteration of a client's program.
 #[derive(Clone, Debug)]
 pub enum Source {

@@ -4,7 +4,7 @@ use seawall::Time;
 
 use super::{Trigger, Verdict};
 use crate::metrics::{Ended, Outcome, Window};
-use crate::scenario::model::{Caller, Scenario, Source};
+use crate::scenario::model::{Caller, Client, Scenario};
 
 /// Below this share of what was to be expected, goodput is bad.
 const ENOUGH: f64 = 0.95;
@@ -109,7 +109,6 @@ impl Series {
             whole_before.begun += usual.begun;
             whole_before.good += usual.good;
             whole_before.ended += usual.ended;
-            let loops = matches!(client.source, Source::Loop { .. });
             let share = if usual.ended > 0.0 {
                 usual.good / usual.ended
             } else {
@@ -122,17 +121,14 @@ impl Series {
                 point.offered += calls.begun;
                 point.expected += if before.is_empty() {
                     calls.begun
-                } else if loops {
+                } else if client.loops() {
                     usual.good / seconds * length
                 } else {
                     (usual.good / seconds * length).min(calls.begun * share)
                 };
             }
         }
-        let loops = scenario
-            .clients
-            .iter()
-            .any(|c| matches!(c.source, Source::Loop { .. }));
+        let loops = scenario.clients.iter().any(Client::loops);
         let share = if whole_before.ended > 0.0 {
             whole_before.good / whole_before.ended
         } else {

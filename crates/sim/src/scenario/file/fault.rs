@@ -8,7 +8,7 @@ use super::failure::FailureFile;
 use super::gate::ThrottleFile;
 use super::trouble::{BadReplicasFile, DeployFile, ReplicasFile};
 use crate::scenario::context::Context;
-use crate::scenario::model::{Client, Fault, FaultKind, Link, Service, Source, Trouble};
+use crate::scenario::model::{Client, Fault, FaultKind, Link, Service, Trouble};
 use crate::scenario::tree::{At, Position};
 use crate::scenario::written::{Factor, Share, choice, record};
 
@@ -214,8 +214,7 @@ impl FaultFile {
                     "`{}` loops and has no arrivals that could come more often; up to 1, the factor is the share of its instances that go on",
                     named.name
                 );
-                let loops = matches!(named.source, Source::Loop { .. });
-                (loops && factor.0 > 1.0).then_some((client.at, message))
+                (named.loops() && factor.0 > 1.0).then_some((client.at, message))
             }
             FaultKindFile::LoseCapacity(LoseCapacityFile { service, .. }) => {
                 let named = services.iter().find(|s| s.name == service.value)?;

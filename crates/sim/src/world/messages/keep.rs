@@ -86,11 +86,8 @@ impl World {
         let Some(place) = self.queue_of(service) else {
             return;
         };
-        if self
-            .messages
-            .as_ref()
-            .is_some_and(|state| state.queues[place as usize].visible == 0)
-        {
+        let state = self.messages.as_deref().expect(IN_USE);
+        if state.queues[place as usize].visible == 0 {
             return;
         }
         for replica in 0..self.services[service as usize].replicas.len() as u32 {
