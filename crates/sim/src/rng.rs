@@ -24,9 +24,9 @@ pub enum Purpose {
     Delay,
     /// Which arm of a choice a program takes.
     Choose,
-    /// How long a message is under way.
+    /// How long a request or an answer is under way.
     Link,
-    /// Whether a message is lost.
+    /// Whether it is lost there.
     Loss,
     /// Which replica gets an attempt.
     Balance,
@@ -56,6 +56,8 @@ pub enum Purpose {
     Group,
     /// When a message is seen again that a consumer failed with.
     Redelivery,
+    /// How long a session lasts.
+    Session,
 }
 
 impl Purpose {
@@ -84,6 +86,7 @@ impl Purpose {
             Purpose::Conflict => "conflict",
             Purpose::Group => "group",
             Purpose::Redelivery => "redelivery",
+            Purpose::Session => "session",
         }
     }
 }

@@ -84,3 +84,91 @@ policies: { p: { deadline: 2s, retry: { max_attempts: 2, on: [ unavailable, over
     let count = allocations_after_warm_up(text, Span::secs(3000), Span::secs(200));
     assert_eq!(count, 0);
 }
+
+#[test]
+fn messages_and_sessions_allocate_nothing_per_event() {
+    let text = "
+version: 1
+run: { duration: 1s }
+clients:
+  tellers: { arrivals: { poisson: 50/s }, calls: [ { to: bookings, policy: p } ] }
+  phones:
+    instances: 200
+    loop:
+      - delay: { uniform: [0s, 2s] }
+      - session: { call: { to: gateway, policy: p }, lasts: { exponential: 5s }, heartbeat: 1s }
+services:
+  bookings:
+    replicas: 2
+    concurrency: 20
+    messages: { visibility: 1s, heartbeat: 300ms, max_receives: 3, groups: 50, retention: 20s }
+    program: [ { work: { exponential: 200ms } }, { call: { to: ledger, policy: p } } ]
+  ledger: { concurrency: 20, conflicts: 2%, work: { exponential: 20ms } }
+  gateway: { replicas: 2, concurrency: 10, work: { exponential: 20ms }, pauses: { every: { exponential: 20s }, length: 200ms } }
+links:
+  default: { delay: 1ms, lose_response: 1% }
+policies:
+  p: { attempt_timeout: 1s, retry: { max_attempts: 2, on: [ timeout, reset, conflict ] } }
+";
+    let count = allocations_after_warm_up(text, Span::secs(8000), Span::secs(200));
+    assert_eq!(count, 0);
+}
+
+#[test]
+fn effects_and_what_guards_them_allocate_nothing_per_event() {
+    let text = "
+version: 1
+run: { duration: 1s }
+clients:
+  shop: { instances: 20, arrivals: { poisson: 100/s }, calls: [ { to: orders, policy: p, key: per_call } ] }
+  payer:
+    arrivals: { poisson: 30/s }
+    calls: [ { to: bank, operation: pay, policy: once, fallback: { look_up: { to: bank, operation: status, policy: p } } } ]
+services:
+  orders:
+    concurrency: 10
+    queue: { capacity: 100 }
+    idempotency: { scope: [ tenant, operation ], claim: atomic, in_progress: conflict, retention: 30s }
+    program: [ { work: { exponential: 10ms } }, { effect: order }, { call: { to: bank, operation: pay, policy: p } } ]
+  bank:
+    operations:
+      pay: { program: [ { work: 5ms }, { effect: payment } ] }
+      status: { work: 1ms }
+links:
+  default: { delay: 1ms, lose_request: 2%, lose_response: 2% }
+policies:
+  once: { attempt_timeout: 200ms }
+  p: { attempt_timeout: 200ms, retry: { max_attempts: 3, on: [ timeout, unavailable ], backoff: { exponential: { base: 20ms, jitter: full } } } }
+";
+    let count = allocations_after_warm_up(text, Span::secs(2000), Span::secs(200));
+    assert_eq!(count, 0);
+}
+
+#[test]
+fn what_is_shared_allocates_nothing_per_event() {
+    let text = "
+version: 1
+run: { duration: 1s }
+clients:
+  readers: { instances: 10, arrivals: { poisson: 200/s }, calls: [ { to: pages, policy: p } ] }
+services:
+  pages:
+    replicas: 4
+    program:
+      - work: 1ms
+      - cache: { keys: 200, skew: 1, ttl: 2s, scope: service, coalesce: true, miss: { call: { to: db, policy: p } } }
+      - call: { to: db, policy: p, coalesce: 20, optional: true }
+  db: { replicas: 3, concurrency: 40, work: { exponential: 50ms } }
+  auth: { concurrency: 4, work: 20ms }
+credentials:
+  token: { from: auth, policy: p, lifetime: 30s }
+links:
+  default: { delay: 500us }
+  readers -> pages: { delay: 1ms, credential: token }
+  pages -> db: { delay: 1ms, phases: { connect: 1ms, tls: 2ms }, pool: { size: 20, idle_timeout: 1s } }
+policies:
+  p: { deadline: 2s, attempt_timeout: 150ms, retry: { max_attempts: 2, on: [ timeout, unavailable ] } }
+";
+    let count = allocations_after_warm_up(text, Span::secs(3000), Span::secs(200));
+    assert_eq!(count, 0);
+}

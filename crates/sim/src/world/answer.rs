@@ -84,6 +84,19 @@ impl World {
         }
     }
 
+    /// What else there is to an answer that has come home to a caller who waits for it; gives what the caller reads in it.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn hear_more(&mut self, job: TaskId, caller: TaskId, answer: Reply) -> Reply {
+        if let Some(sessions) = self.sessions.as_deref_mut() {
+            sessions.accept(job, caller);
+        }
+        match self.effects {
+            Some(_) => self.hear(job, caller, answer),
+            None => answer,
+        }
+    }
+
     /// Sends an answer home. Whether it arrives in this very instant, which is left to do.
     pub(super) fn answer(&mut self, id: TaskId, reply: Reply) -> bool {
         let job = self.tasks[id].job_mut().expect(A_JOB);

@@ -124,7 +124,8 @@ impl World {
         }
         if let Some(effects) = &self.effects {
             let open = |id| self.tasks.get(id).is_some_and(|task| task.job().is_some());
-            broken.extend(effects.broken_laws(open));
+            let calls = self.tasks.iter().filter(|(_, task)| task.call.is_some());
+            broken.extend(effects.broken_laws(calls.map(|(id, _)| id), open));
         }
         if let Some(fallbacks) = &self.fallbacks {
             let open = self.tasks.iter().filter_map(|(_, task)| task.call);

@@ -195,8 +195,7 @@ impl World {
         }
         match verdict.stopped {
             Some(_) if !self.sites[index as usize].optional => {
-                self.tasks[id].fails(failure_of_failed_call(verdict.last));
-                Some(Event::Fail(id))
+                self.tell_failure(id, failure_of_failed_call(verdict.last))
             }
             _ => Some(Event::Resume(id)),
         }
@@ -257,9 +256,9 @@ impl World {
         if !caller_waits {
             return None;
         }
-        let answer = match self.effects {
-            Some(_) => self.hear(id, caller, answer),
-            None => answer,
+        let answer = match self.hears_more {
+            true => self.hear_more(id, caller, answer),
+            false => answer,
         };
         let task = &mut self.tasks[caller];
         let call = task.call.as_mut().expect(CALLING);

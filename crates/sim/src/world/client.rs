@@ -33,18 +33,21 @@ pub(super) struct ClientState {
     pub(super) choose: Stream,
     /// Lengths of work and delay steps.
     pub(super) delay: Stream,
+    /// Lengths of sessions.
+    pub(super) session: Stream,
     pub(super) count: ClientCount,
 }
 
 impl ClientState {
     /// All its generators.
-    pub(super) fn streams(&self) -> [(Purpose, &Stream); 5] {
+    pub(super) fn streams(&self) -> [(Purpose, &Stream); 6] {
         [
             (Purpose::Arrivals, &self.arrivals),
             (Purpose::Assign, &self.assign),
             (Purpose::Start, &self.start),
             (Purpose::Choose, &self.choose),
             (Purpose::Delay, &self.delay),
+            (Purpose::Session, &self.session),
         ]
     }
 
@@ -69,6 +72,7 @@ impl ClientState {
             start: stream(Purpose::Start),
             choose: stream(Purpose::Choose),
             delay: stream(Purpose::Delay),
+            session: stream(Purpose::Session),
             count: ClientCount::default(),
         }
     }

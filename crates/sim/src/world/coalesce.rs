@@ -1,10 +1,10 @@
 //! Calls that share one that is under way already: single flight.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use seawall::{Entropy, Stopped, Verdict};
 
+use super::index::Index;
 use super::task::What;
 use super::{TaskId, World};
 use crate::event::Event;
@@ -13,13 +13,13 @@ use crate::rng::{Purpose, Stream};
 use crate::scenario::coalesce::Coalescing;
 use crate::scenario::model::{Scenario, failure_of_failed_call};
 
-/// One process and thing at one call step.
-type Key = (u32, u32, u32);
-
 /// A call under way that others may share.
 #[derive(Clone, Debug)]
 struct Flight {
     leader: TaskId,
+    rule: u32,
+    /// The process that makes it, and what is asked for.
+    key: u64,
     followers: Vec<TaskId>,
 }
 
@@ -31,9 +31,10 @@ pub(super) struct CoalesceState {
     of_site: Vec<Option<u32>>,
     /// What is asked for, by rule.
     wishes: Vec<Stream>,
-    flights: BTreeMap<Key, Flight>,
+    /// By rule: the slot of the task whose call it is.
+    flights: Vec<Index>,
     /// By slot of the calling task: the flight that it leads.
-    led: Vec<Option<(TaskId, Key)>>,
+    led: Vec<Option<Flight>>,
     /// Lists of followers that are used again.
     spare: Vec<Vec<TaskId>>,
     pub(super) count: Vec<CoalesceCount>,
@@ -55,7 +56,7 @@ impl CoalesceState {
         Some(Box::new(CoalesceState {
             wishes: wishes.collect(),
             of_site,
-            flights: BTreeMap::new(),
+            flights: vec![Index::default(); rules.wanted.len()],
             led: Vec::new(),
             spare: Vec::new(),
             count: vec![CoalesceCount::default(); rules.wanted.len()],
@@ -69,6 +70,15 @@ impl CoalesceState {
         wishes.map(|(index, stream)| (index, Purpose::Wish, stream))
     }
 
+    /// What the notes of those take that lead others, and wait for them.
+    pub(super) fn bytes(&self) -> usize {
+        let waiting = self.led.iter().flatten().map(|flight| &flight.followers);
+        let lists = waiting.chain(&self.spare).map(Vec::capacity).sum::<usize>();
+        self.led.capacity() * size_of::<Option<Flight>>()
+            + self.flights.iter().map(Index::bytes).sum::<usize>()
+            + lists * size_of::<TaskId>()
+    }
+
     /// The laws that are broken. `calls`: whether a task waits for a call of its own.
     pub(super) fn broken_laws(&self, calls: impl Fn(TaskId) -> bool) -> Vec<String> {
         let mut broken = Vec::new();
@@ -80,8 +90,17 @@ impl CoalesceState {
                 ));
             }
         }
-        let stray = self.flights.values().filter(|flight| !calls(flight.leader));
-        let stray = stray.count();
+        let led = self.led.iter().flatten();
+        let stray = led.clone().filter(|flight| !calls(flight.leader)).count();
+        let (led, known) = (
+            led.count(),
+            self.flights.iter().map(Index::len).sum::<usize>(),
+        );
+        if led != known {
+            broken.push(format!(
+                "who leads is known by what it asks for: {led} lead, {known} are known"
+            ));
+        }
         if stray > 0 {
             broken.push(format!(
                 "a shared call is under way: {stray} are not, and others wait for them"
@@ -109,23 +128,28 @@ impl World {
         let at = state.wishes[rule as usize].unit();
         let upto = &state.rules.wanted[rule as usize].upto;
         let thing = upto.partition_point(|&upto| upto <= at) as u32;
-        let key = (rule, process, thing);
+        let key = u64::from(process) << 32 | u64::from(thing);
+        let flights = &mut state.flights[rule as usize];
         let count = &mut state.count[rule as usize];
         count.wanted += 1;
-        if let Some(flight) = state.flights.get_mut(&key) {
+        let leader = flights.get(key);
+        if let Some(flight) = leader.and_then(|slot| state.led[slot as usize].as_mut()) {
             count.shared += 1;
             flight.followers.push(id);
             return true;
         }
         count.made += 1;
-        let followers = state.spare.pop().unwrap_or_default();
-        let leader = id;
-        state.flights.insert(key, Flight { leader, followers });
         let slot = id.slot();
+        flights.insert(key, slot as u32);
         if state.led.len() <= slot {
             state.led.resize(slot + 1, None);
         }
-        state.led[slot] = Some((id, key));
+        state.led[slot] = Some(Flight {
+            leader: id,
+            rule,
+            key,
+            followers: state.spare.pop().unwrap_or_default(),
+        });
         false
     }
 
@@ -134,14 +158,11 @@ impl World {
     #[inline(never)]
     pub(super) fn lands(&mut self, id: TaskId, site: u32, verdict: &Verdict) {
         let state = self.coalescing.as_deref_mut().expect(IN_USE);
-        let led = state.led.get_mut(id.slot()).and_then(Option::take);
-        let Some((leader, key)) = led else { return };
-        if leader != id {
-            return;
-        }
-        let Some(flight) = state.flights.remove(&key) else {
+        let led = state.led.get_mut(id.slot());
+        let Some(flight) = led.and_then(|led| led.take_if(|flight| flight.leader == id)) else {
             return;
         };
+        state.flights[flight.rule as usize].remove(flight.key);
         let optional = self.sites[site as usize].optional;
         let mut followers = flight.followers;
         for follower in followers.drain(..) {

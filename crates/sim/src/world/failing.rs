@@ -7,6 +7,12 @@ use super::{TaskId, World};
 use crate::event::Event;
 
 impl World {
+    /// What follows when something fails that a task waited for: its program ends with the first failure it is told of.
+    pub(super) fn tell_failure(&mut self, id: TaskId, kind: FailureKind) -> Option<Event> {
+        self.tasks.get_mut(id)?.fails(kind);
+        Some(Event::Fail(id))
+    }
+
     /// A call failed that a task waited for, which may be over itself.
     pub(super) fn on_fail(&mut self, id: TaskId) -> Option<Event> {
         let kind = self.tasks.get_mut(id)?.take_failure()?;
@@ -32,10 +38,7 @@ impl World {
                     Some(_) => self.fetch_fails(id, kind),
                     None => None,
                 };
-                instead.or_else(|| {
-                    self.tasks.get_mut(root)?.fails(kind);
-                    Some(Event::Fail(root))
-                })
+                instead.or_else(|| self.tell_failure(root, kind))
             }
         }
     }

@@ -115,7 +115,7 @@ impl World {
             };
             self.conclude(id, &verdict);
         }
-        Some(self.after_failure(id, site, None))
+        self.after_failure(id, site, None)
     }
 
     /// A call of a task at `site` is over. `Some`: it has a fallback, and this follows.
@@ -175,19 +175,17 @@ impl World {
         if self.effects.is_some() {
             self.enter_source(id, source, age);
         }
-        Some(match source.serves() {
-            true => Event::Resume(id),
+        match source.serves() {
+            true => Some(Event::Resume(id)),
             false => self.after_failure(id, site, Some(verdict)),
-        })
+        }
     }
 
-    fn after_failure(&mut self, id: TaskId, site: u32, verdict: Option<&Verdict>) -> Event {
+    fn after_failure(&mut self, id: TaskId, site: u32, verdict: Option<&Verdict>) -> Option<Event> {
         if self.sites[site as usize].optional {
-            return Event::Resume(id);
+            return Some(Event::Resume(id));
         }
-        let kind = failure_of_failed_call(verdict.and_then(|v| v.last));
-        self.tasks[id].fails(kind);
-        Event::Fail(id)
+        self.tell_failure(id, failure_of_failed_call(verdict.and_then(|v| v.last)))
     }
 }
 

@@ -6,7 +6,7 @@
 use super::World;
 use super::service::Errors;
 use crate::metrics::JobEnd;
-use crate::scenario::model::FaultKind;
+use crate::scenario::model::{FaultKind, RateRule};
 
 impl World {
     pub(super) fn fault_begins(&mut self, fault: u32) {
@@ -124,11 +124,15 @@ impl World {
             FaultKind::Throttle {
                 service: target, ..
             } => {
-                let last = active().rev().find_map(|kind| match kind {
-                    FaultKind::Throttle { service, rule } if *service == target => Some(*rule),
+                let faults = (0u32..).zip(scenario.faults.iter().zip(&self.active));
+                let throttles = faults.filter_map(|(index, (fault, active))| match &fault.kind {
+                    FaultKind::Throttle { service, rule } if *active && *service == target => {
+                        Some((index, *rule))
+                    }
                     _ => None,
                 });
-                self.set_rate_limit(target, last);
+                let throttles: Vec<(u32, RateRule)> = throttles.collect();
+                self.set_throttles(target, &throttles);
             }
             FaultKind::KillSwitch { policy: target } => {
                 self.set_kill_switch(target, self.switched_off(target));

@@ -67,8 +67,8 @@ impl World {
         }
     }
 
-    /// Bytes of what grows with what is in flight or with time: tasks, events to come, waiting rooms, caches, windows, and the
-    /// engines that a change of policy leaves behind. Everything else is as large at the end as at the start, or small
+    /// Bytes of what grows with what is in flight or with time: tasks and what is noted beside them, events to come, waiting rooms,
+    /// caches, messages, windows, and the engines that a change of policy leaves behind. Everything else is as large at the end as at the start, or small
     /// beside the tasks it belongs to.
     fn memory(&self) -> u64 {
         let rooms: usize = self.services.iter().map(|s| s.waiting_bytes()).sum();
@@ -76,6 +76,8 @@ impl World {
         let caches = self.caches.as_ref().map_or(0, |state| state.bytes());
         let messages = self.messages.as_ref().map_or(0, |state| state.bytes());
         let sessions = self.sessions.as_ref().map_or(0, |state| state.bytes());
+        let effects = self.effects.as_ref().map_or(0, |state| state.bytes());
+        let shared = self.coalescing.as_ref().map_or(0, |state| state.bytes());
         let left_behind = self.engines.capacity() * size_of::<seawall::Client>();
         let bytes = left_behind
             + self.tasks.bytes()
@@ -85,6 +87,8 @@ impl World {
             + caches
             + messages
             + sessions
+            + effects
+            + shared
             + self.recorder.bytes();
         bytes as u64
     }

@@ -28,6 +28,7 @@ mod failing;
 mod fallback;
 mod fault;
 mod hedge;
+mod index;
 mod job;
 mod length;
 mod limit;
@@ -142,6 +143,8 @@ pub struct World {
     follow_ups_left: u32,
     /// Whether calls and attempts are looked at by others than those concerned: effects, or a log.
     looked_at: bool,
+    /// Whether there is more to an answer that comes home than what it says: effects, or sessions.
+    hears_more: bool,
     /// Whether there is more to the end of a call than that its task goes on: effects, or fallbacks.
     concluded: bool,
     /// Which faults are active, by index.
@@ -194,6 +197,7 @@ impl World {
         let fallbacks = FallbackState::new(&scenario, engines.len());
         let passages = PassageState::new(&scenario, seed, &mut queue);
         let coalescing = CoalesceState::new(&scenario, seed);
+        let sessions = SessionsState::new(&scenario);
         let mut world = World {
             seed,
             now: Time::ZERO,
@@ -218,13 +222,14 @@ impl World {
             recorder: Recorder::new(Counts::zero(&scenario)),
             follow_ups_left: 0,
             looked_at: effects.is_some(),
+            hears_more: effects.is_some() || sessions.is_some(),
             concluded: effects.is_some() || fallbacks.is_some() || coalescing.is_some(),
             effects,
             passages,
             credentials: CredentialState::new(&scenario, seed),
             caches: CacheState::new(&scenario, seed),
             messages: MessagesState::new(&scenario, seed),
-            sessions: SessionsState::new(&scenario),
+            sessions,
             asked_first: fallbacks.is_some() || coalescing.is_some(),
             fallbacks,
             coalescing,

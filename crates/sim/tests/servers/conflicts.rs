@@ -33,6 +33,28 @@ fn whoever_ends_while_others_are_at_work_conflicts() {
     assert_eq!(failed[seawall::FailureKind::Unavailable as usize], 1);
 }
 
+/// A transaction is open while its job waits for another service, with or without a worker.
+#[test]
+fn whoever_waits_is_at_work() {
+    let ends = |holds_worker: bool| {
+        let text = format!(
+            "
+version: 1
+run: {{ duration: 100s, window: 10s, drain: 100s }}
+clients: {{ a: {{ arrivals: {{ trace: a.csv }}, calls: [ store ] }} }}
+services:
+  store: {{ holds_worker: {holds_worker}, conflicts: 100%, program: [ {{ work: 1s }}, {{ call: disk }} ] }}
+  disk: {{ work: 9s }}
+"
+        );
+        let outcome = run(&text, &[("a.csv", "0\n5\n50")]);
+        jobs(&outcome).iter().map(|job| job.end).collect::<Vec<_>>()
+    };
+    use JobEnd::{Failed, Served};
+    assert_eq!(ends(true), [Failed, Served, Served]);
+    assert_eq!(ends(false), [Failed, Served, Served]);
+}
+
 #[test]
 fn conflicts_are_as_frequent_as_the_law_says() {
     // 40 at a time, one after the other: of those that end k-th, 40 - k others are at work.

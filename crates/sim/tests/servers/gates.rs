@@ -106,12 +106,15 @@ clients: {{ a: {{ arrivals: {{ trace: a.csv }}, calls: [ api ] }} }}
 services: {{ api: {{ {own} work: 1ms }} }}
 faults:
   - {{ at: 10s, for: 10s, throttle: {{ service: api, limit: {{ per_period: {{ limit: 1, period: 5s }} }} }} }}
-  - {{ at: 12s, for: 3s, throttle: {{ service: api, limit: {{ gcra: {{ rate: 1/s }} }} }} }}
+  - {{ at: 12s, for: 2s, throttle: {{ service: api, limit: {{ gcra: {{ rate: 1/s }} }} }} }}
 "
         );
         let outcome = run(
             &text,
-            &[("a.csv", "0\n5\n5.5\n10\n11\n12\n13\n13.1\n15\n16\n30\n30.5")],
+            &[(
+                "a.csv",
+                "0\n5\n5.5\n10\n11\n12\n13\n13.1\n14\n15\n16\n30\n30.5",
+            )],
         );
         let of = |job: &JobRecord| (seconds(job.arrived), job.end);
         jobs(&outcome).iter().map(of).collect::<Vec<_>>()
@@ -122,6 +125,7 @@ faults:
         (12.0, Yes),
         (13.0, Yes),
         (13.1, No), // one a second
+        (14.0, No), // the period has had its one, whatever came between
         (15.0, Yes),
         (16.0, No), // one a period again
     ];

@@ -58,6 +58,28 @@ services: { gw: { work: 1s } }
     assert_eq!(counted(&run(text, &[])), (7, 6, 0, 69.0));
 }
 
+/// Both copies have been answered before an answer is home; the first that comes home is taken up.
+#[test]
+fn of_two_copies_the_one_whose_answer_comes_home_first_holds_the_session() {
+    let text = |dies: &str| {
+        format!(
+            "
+version: 1
+run: {{ duration: 100s, drain: 0s }}
+clients: {{ user: {{ loop: [ {{ session: {{ call: {{ to: gw, policy: p }} }} }} ] }} }}
+services: {{ gw: {{ replicas: 2, balance: round_robin, work: 1s, restart: 1h }} }}
+links: {{ default: {{ delay: 5s }} }}
+policies: {{ p: {{ attempt_timeout: 60s, hedge: {{ max_attempts: 2, delay: 500ms }} }} }}
+faults: [ {{ at: 50s, {dies} }} ]
+"
+        )
+    };
+    let open_at = |dies: &str| counted(&run(&text(dies), &[]));
+    // Home at 11 s, and with replica 0, which is the one that dies; the client is with the other one at 61 s.
+    let crash = "crash: { service: gw, replicas: 1 }";
+    assert_eq!(open_at(crash), (2, 0, 1, 39.0 + 39.0));
+}
+
 #[test]
 fn silence_breaks_a_session_that_listens() {
     let pause = |length: &str| {

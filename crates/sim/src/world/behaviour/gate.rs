@@ -1,6 +1,7 @@
 //! Rate limits in front of a service.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::OccupiedEntry;
 
 use seawall::rate_limit::{GcraState, RateReservation, Resilience4jRateState};
 use seawall::{Failure, Span, Time};
@@ -57,12 +58,15 @@ impl Gate {
 }
 
 impl World {
-    /// Puts a limit in the place of a service's own, or gives it back its own.
-    pub(in crate::world) fn set_rate_limit(&mut self, service: u32, rule: Option<RateRule>) {
-        let scenario = &self.scenario.services[service as usize];
-        let own = || scenario.behaviour.as_ref().and_then(|b| b.rate_limit);
+    /// The throttles that are active in front of a service, each with the fault that it is; the last takes the place of the
+    /// others and of the service's own limit. What was used up of each stays so.
+    pub(in crate::world) fn set_throttles(&mut self, service: u32, active: &[(u32, RateRule)]) {
         if let Some(behaviour) = &mut self.services[service as usize].behaviour {
-            behaviour.gate = rule.or_else(own).map(Gate::new);
+            let gates = &mut behaviour.throttles;
+            gates.retain(|fault, _| active.iter().any(|(at, _)| at == fault));
+            for (fault, rule) in active {
+                gates.entry(*fault).or_insert_with(|| Gate::new(*rule));
+            }
         }
     }
 }
@@ -70,7 +74,8 @@ impl World {
 impl BehaviourState {
     /// What a job gets that comes too soon.
     pub(super) fn over_the_limit(&mut self, now: Time, job: &Job) -> Option<Failure> {
-        let gate = self.gate.as_mut()?;
+        let last = self.throttles.last_entry().map(OccupiedEntry::into_mut);
+        let gate = last.or(self.gate.as_mut())?;
         let wait = gate.wait(now, job)?;
         let told = match gate.rule.retry_after {
             TellWait::Not => gate.rule.failure.retry_after,

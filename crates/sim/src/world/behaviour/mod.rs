@@ -19,6 +19,8 @@ mod trouble;
 mod waiting;
 mod work;
 
+use std::collections::BTreeMap;
+
 use seawall::outlier::OutlierDetector;
 use seawall::shed::CodelState;
 use seawall::{Failure, Time};
@@ -45,6 +47,8 @@ pub(super) struct BehaviourState {
     waiting: Waiting,
     patience: Stream,
     gate: Option<Gate>,
+    /// Faults that take its place, by index.
+    throttles: BTreeMap<u32, Gate>,
     memory: Option<Memory>,
     restart: Restart,
     pauses: Option<Pauses>,
@@ -150,6 +154,7 @@ impl BehaviourState {
             waiting: spec.waiting.clone(),
             patience: Stream::new(seed, Purpose::Patience, name),
             gate: spec.rate_limit.map(Gate::new),
+            throttles: BTreeMap::new(),
             memory: spec.memory,
             restart: spec.restart,
             pauses: spec.pauses.clone(),

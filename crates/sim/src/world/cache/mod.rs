@@ -4,7 +4,6 @@
 //! the block is (it is stored), when the program fails in it, or when the program is stopped.
 
 mod fetch;
-mod index;
 mod store;
 
 use std::sync::Arc;
@@ -19,8 +18,8 @@ use crate::scenario::cache::{Cache, Caches};
 use crate::scenario::model::Scenario;
 use crate::step::Pc;
 
+use super::index::Index;
 use fetch::Lead;
-use index::Index;
 use store::{Store, key};
 
 /// The caches of one step while a world runs.

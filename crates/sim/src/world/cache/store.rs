@@ -2,7 +2,7 @@
 
 use seawall::Time;
 
-use super::index::Index;
+use crate::world::index::Index;
 
 /// No entry.
 const NOBODY: u32 = u32::MAX;

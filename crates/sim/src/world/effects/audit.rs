@@ -1,12 +1,23 @@
 //! The laws that effects and keys must keep.
 
-use super::EffectsState;
+use super::{CallNote, EffectsState};
+use crate::arena::Id;
 use crate::world::TaskId;
 
 impl EffectsState {
-    /// The laws that are broken. `open`: whether a job is still in its service.
-    pub(in crate::world) fn broken_laws(&self, open: impl Fn(TaskId) -> bool) -> Vec<String> {
+    /// The laws that are broken. `calls`: tasks whose call is open. `open`: whether a job is still in its service.
+    pub(in crate::world) fn broken_laws(
+        &self,
+        calls: impl Iterator<Item = TaskId>,
+        open: impl Fn(TaskId) -> bool,
+    ) -> Vec<String> {
         let mut broken = Vec::new();
+        let (counted, holding) = (self.counted_holders(), self.holding(calls));
+        if counted != holding {
+            broken.push(format!(
+                "whoever holds an intent gives it back: {counted} are counted, {holding} calls, jobs and messages hold one"
+            ));
+        }
         let mut distinct = self.settled.clone();
         for intent in self.intents.iter() {
             for done in &intent.done {
@@ -33,5 +44,21 @@ impl EffectsState {
             }
         }
         broken
+    }
+
+    /// Holders of intents, as the intents count them.
+    fn counted_holders(&self) -> u64 {
+        let holders = self.intents.iter().map(|intent| u64::from(intent.holders));
+        holders.sum()
+    }
+
+    /// The same by who they are: calls, and what they ask about; jobs; messages.
+    fn holding(&self, calls: impl Iterator<Item = TaskId>) -> u64 {
+        let notes = calls.filter_map(|id| self.calls.get(id.slot()));
+        let of_call = |note: &CallNote| [note.intent, note.sought];
+        let calls = notes.flat_map(of_call).filter(|&held| held != Id::NONE);
+        let jobs = self.jobs.iter().filter(|note| note.intent != Id::NONE);
+        let messages = self.messages.iter().filter(|note| note.holds());
+        (calls.count() + jobs.count() + messages.count()) as u64
     }
 }

@@ -159,6 +159,12 @@ impl Intents {
         }
     }
 
+    /// What they take, their lists of effects without those of intents under way, which are a few words each.
+    pub(super) fn bytes(&self) -> usize {
+        let spare = self.spare.iter().map(Vec::capacity).sum::<usize>();
+        self.all.bytes() + spare * size_of::<Done>()
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = &Intent> {
         self.all.iter().map(|(_, intent)| intent)
     }

@@ -27,7 +27,7 @@ impl World {
         let engines = self.engines.len();
         let state = (self.effects)
             .get_or_insert_with(|| EffectsState::of(Arc::new(Effects::default()), engines));
-        (self.looked_at, self.concluded) = (true, true);
+        (self.looked_at, self.hears_more, self.concluded) = (true, true, true);
         state.ledger = Some(Ledger {
             left: calls,
             calls: 0,

@@ -21,6 +21,13 @@ impl MessageNote {
     };
 }
 
+impl MessageNote {
+    /// Whether a message is there, and holds on to what its sender wanted.
+    pub(super) fn holds(&self) -> bool {
+        self.intent != Id::NONE
+    }
+}
+
 impl EffectsState {
     /// What a job wanted is kept with its message.
     pub(in crate::world) fn keep_message(&mut self, job: TaskId, message: MessageId) {

@@ -86,6 +86,12 @@ impl StoreState {
         }
     }
 
+    /// What its keys take.
+    pub(super) fn bytes(&self) -> usize {
+        self.entries.capacity() * size_of::<(Key, Entry, u64)>()
+            + self.ends.capacity() * size_of::<(Time, Key)>()
+    }
+
     /// Forgets what no longer counts.
     fn sweep(&mut self, now: Time) {
         while let Some(&(end, key)) = self.ends.front()

@@ -33,10 +33,7 @@ impl World {
                 .push_back(Event::Dispatch(Pair::new(service, replica)));
         }
         match (goes_on, fails) {
-            (Some(_), Some(failure)) => {
-                self.tasks[task].fails(failure.kind);
-                Some(Event::Fail(task))
-            }
+            (Some(_), Some(failure)) => self.tell_failure(task, failure.kind),
             (goes_on, _) => goes_on,
         }
     }

@@ -178,7 +178,8 @@ impl MessagesState {
             queue.ready.capacity() + behind.sum::<usize>()
         };
         let ids: usize = self.queues.iter().map(ids).sum();
-        self.all.bytes() + ids * size_of::<MessageId>()
+        let deliveries = self.deliveries.capacity() * size_of::<Delivery>();
+        self.all.bytes() + ids * size_of::<MessageId>() + deliveries
     }
 }
 

@@ -2,7 +2,7 @@
 
 use seawall::{FailureKind, Time};
 
-use super::{Held, IN_USE};
+use super::{Held, IN_USE, Offer};
 use crate::event::Event;
 use crate::queue::Rank;
 use crate::world::task::What;
@@ -16,17 +16,16 @@ impl World {
         let now = self.now;
         let root = self.tasks[id].root(id);
         let state = self.sessions.as_deref_mut().expect(IN_USE);
-        let Some(offer) = state.take_offer(id) else {
+        let Some(offer) = Offer::take(&mut state.accepted, id) else {
             // A script answered, and that is no replica.
-            self.tasks[id].fails(FailureKind::Reset);
-            return Some(Event::Fail(id));
+            return self.tell_failure(id, FailureKind::Reset);
         };
         let rule = &state.rules.all[session as usize];
         let (service, replica) = (rule.service, offer.replica);
         let lasts = match (&rule.lasts, &self.tasks[root].what) {
             (None, _) => None,
             (Some(law), What::Iteration { client, .. }) => {
-                Some(law.sample(&mut self.clients[*client as usize].delay))
+                Some(law.sample(&mut self.clients[*client as usize].session))
             }
             (Some(_), _) => unreachable!("only clients hold sessions"),
         };
@@ -85,8 +84,7 @@ impl World {
     pub(super) fn break_session(&mut self, id: TaskId) -> Option<Event> {
         let state = self.sessions.as_deref_mut().expect(IN_USE);
         state.let_go(id, self.now)?.broken += 1;
-        self.tasks.get_mut(id)?.fails(FailureKind::Reset);
-        Some(Event::Fail(id))
+        self.tell_failure(id, FailureKind::Reset)
     }
 
     /// All sessions with a replica break, in the order in which they are kept.

@@ -19,9 +19,33 @@ use crate::scenario::sessions::Sessions;
 /// Who answered the call that a session begins with.
 #[derive(Clone, Copy, Debug)]
 struct Offer {
-    task: TaskId,
+    /// The job that answered, and once its answer has come home the task that called.
+    of: TaskId,
     replica: u32,
     at: Time,
+}
+
+impl Offer {
+    const NONE: Offer = Offer {
+        of: Id::NONE,
+        replica: 0,
+        at: Time::ZERO,
+    };
+
+    /// Writes down an offer at the slot of whose it is.
+    fn note(self, offers: &mut Vec<Offer>) {
+        let slot = self.of.slot();
+        if offers.len() <= slot {
+            offers.resize(slot + 1, Offer::NONE);
+        }
+        offers[slot] = self;
+    }
+
+    /// That of a task, which is used up by taking it.
+    fn take(offers: &mut [Offer], of: TaskId) -> Option<Offer> {
+        let kept = offers.get_mut(of.slot()).filter(|kept| kept.of == of)?;
+        Some(std::mem::replace(kept, Offer::NONE))
+    }
 }
 
 /// A session that is held.
@@ -62,8 +86,10 @@ struct OfService {
 #[derive(Clone, Debug)]
 pub(super) struct SessionsState {
     rules: Arc<Sessions>,
-    /// By the slot of the task that calls.
+    /// By the slot of the job: what is on its way home.
     offers: Vec<Offer>,
+    /// By the slot of the task that called: what it may take up.
+    accepted: Vec<Offer>,
     /// By the slot of the task that holds it.
     held: Vec<Held>,
     services: Vec<OfService>,
@@ -92,6 +118,7 @@ impl SessionsState {
         Some(Box::new(SessionsState {
             rules,
             offers: Vec::new(),
+            accepted: Vec::new(),
             held: Vec::new(),
             services,
             places,
@@ -110,18 +137,16 @@ impl SessionsState {
 
     /// What the notes take.
     pub(super) fn bytes(&self) -> usize {
-        self.offers.capacity() * size_of::<Offer>() + self.held.capacity() * size_of::<Held>()
+        let offers = self.offers.capacity() + self.accepted.capacity();
+        offers * size_of::<Offer>() + self.held.capacity() * size_of::<Held>()
     }
 
-    /// The offer that a task has got, which is used up by taking it.
-    fn take_offer(&mut self, task: TaskId) -> Option<Offer> {
-        let kept = self.offers.get_mut(task.slot())?;
-        let taken = *kept;
-        if taken.task != task {
-            return None;
+    /// The answer of a job has reached its caller, which waits for it: of several attempts of a call this is the one that counts.
+    pub(super) fn accept(&mut self, job: TaskId, caller: TaskId) {
+        if let Some(offer) = Offer::take(&mut self.offers, job) {
+            let of = caller;
+            Offer { of, ..offer }.note(&mut self.accepted);
         }
-        kept.task = Id::NONE;
-        Some(taken)
     }
 
     /// How many sessions a replica has.
@@ -196,24 +221,11 @@ impl World {
         let Some(job) = self.tasks[id].job() else {
             return;
         };
-        let (caller, replica, site) = (job.caller, job.replica, job.site);
+        let (replica, site) = (job.replica, job.site);
         let state = self.sessions.as_deref_mut().expect(IN_USE);
-        if state.rules.by_site[site as usize].is_none() {
-            return;
+        if state.rules.by_site[site as usize].is_some() {
+            let (of, at) = (id, self.now);
+            Offer { of, replica, at }.note(&mut state.offers);
         }
-        let offer = Offer {
-            task: caller,
-            replica,
-            at: self.now,
-        };
-        let none = Offer {
-            task: Id::NONE,
-            ..offer
-        };
-        let slot = caller.slot();
-        if state.offers.len() <= slot {
-            state.offers.resize(slot + 1, none);
-        }
-        state.offers[slot] = offer;
     }
 }

@@ -1,4 +1,4 @@
-//! Where the entry of a key is: a table of fixed order, which takes new memory only when more is in it than ever before.
+//! Numbers by key: a table of fixed order, which takes new memory only when more is in it than ever before.
 
 /// Numbers by key. Open addressing with linear probing; what is taken out is closed up behind.
 #[derive(Clone, Debug, Default)]
