@@ -206,7 +206,8 @@ impl Teller<'_> {
             .filter_map(|(j, o)| Some(o.measured_to.since(j.trigger?.end?).as_secs_f64()));
         let since = number::duration(since.fold(0.0, f64::max));
         let left = match self.at_the_end() {
-            Some(share) if share < 0.0005 => "there is still no goodput at all".into(),
+            Some(0.0) => "there is still no goodput at all".into(),
+            Some(share) if share < 0.0005 => "there is still hardly any goodput".into(),
             Some(share) => format!("goodput is still {} of normal", number::share(share)),
             None => "goodput is still not back".into(),
         };

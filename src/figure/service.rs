@@ -207,7 +207,8 @@ fn counted() -> Vec<Column<Load>> {
         Column::new(
             "utilisation",
             Share,
-            "Worker time spent holding jobs ÷ worker time there was, faults taken off; empty when workers are unlimited.",
+            "Worker time spent holding jobs ÷ worker time there was, faults taken off; where jobs share cores and workers are unlimited, \
+             the same of core time; empty when neither has a bound.",
             |l: &Load| l.timed.utilisation(),
         ),
         Column::new(

@@ -182,7 +182,7 @@ metrics! {
     BreakerOpen "breaker_open" Share Calls;
     /// Attempts reaching the service ÷ logical calls begun by clients.
     Amplification "amplification" Factor Service;
-    /// Worker time spent ÷ worker time there is.
+    /// Worker time spent ÷ worker time there is; of jobs that share cores, core time.
     Utilisation "utilisation" Share Service;
     /// Worker time spent on answers that nobody waited for ÷ worker time spent.
     Wasted "wasted" Share Service;

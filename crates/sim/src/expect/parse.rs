@@ -6,7 +6,7 @@ use super::{Comparison, Expectation, Kind, Measure, Metric, Of, Target, Unit};
 use crate::metrics::{Leg, Source};
 use crate::scenario::model::{Caller, Run, Scenario};
 use crate::scenario::names::Names;
-use crate::scenario::written::{mend, parse_percent, parse_rate, parse_span, parse_times};
+use crate::scenario::written::{mend, nearest, parse_percent, parse_rate, parse_span, parse_times};
 use crate::verdict::Verdict;
 
 /// Reads a promise.
@@ -62,7 +62,14 @@ fn measure_of(
         .find(|metric| metric.name() == name)
         .ok_or_else(|| {
             let known = Metric::ALL.iter().map(|metric| metric.name());
-            format!("no metric is called `{name}`: {}", mend(name, known))
+            // They are too many to read where one of them is likely to be meant.
+            let hint = match nearest(name, known.clone()) {
+                Some(near) => {
+                    format!("did you mean `{near}`? All are listed in docs/promises.md")
+                }
+                None => mend(name, known),
+            };
+            format!("no metric is called `{name}`: {hint}")
         })?;
     let (target, kind) = match arguments.as_slice() {
         [] => (target(metric, None, names)?, None),

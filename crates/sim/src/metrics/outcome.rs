@@ -115,6 +115,9 @@ counters! {
         useless_ns: u128,
         /// Time integral of the number of workers there are, in worker-ns; 0 when they are unlimited.
         workers_ns: u128,
+        /// Where jobs share the cores of their replicas: core time spent on them, and core time there was, in ns.
+        cores_busy_ns: u128,
+        cores_ns: u128,
         /// Time integral of the number of jobs waiting, in job-ns.
         queue_ns: u128,
         /// Time integral of the number of jobs in the service, in job-ns.
@@ -145,11 +148,15 @@ impl EdgeCount {
 }
 
 impl ServiceCount {
-    /// Worker time spent holding jobs, as a share of the worker time there was; `None` when workers are
-    /// unlimited or there was no time.
+    /// Worker time spent holding jobs, as a share of the worker time there was; where workers are unlimited and jobs share cores,
+    /// the same of core time. `None` when neither has a bound, or there was no time.
     #[must_use]
     pub fn utilisation(&self) -> Option<f64> {
-        (self.workers_ns > 0).then(|| self.busy_ns as f64 / self.workers_ns as f64)
+        let (busy, all) = match self.workers_ns {
+            0 => (self.cores_busy_ns, self.cores_ns),
+            workers => (self.busy_ns, workers),
+        };
+        (all > 0).then(|| busy as f64 / all as f64)
     }
 
     /// Of the worker time of the jobs that left, the share of those nobody waited for; `None` when no

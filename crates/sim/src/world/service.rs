@@ -132,6 +132,9 @@ impl ServiceState {
         count.queue_ns = self.queued.integral(now);
         count.inside_ns = self.inside.integral(now);
         count.replicas_ns = self.standing.integral(now);
+        if let Some(behaviour) = &mut self.behaviour {
+            behaviour.settle_cores(now, count);
+        }
     }
 
     pub(super) fn has_a_guard(&mut self) {

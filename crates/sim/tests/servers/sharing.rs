@@ -36,8 +36,16 @@ run: { duration: 100s, window: 10s, drain: 100s }
 clients: { a: { arrivals: { trace: a.csv }, calls: [ api ] } }
 services: { api: { serve: { processor_sharing: 1 }, work: 1s } }
 ";
-    let stays = stays(&run(text, &[("a.csv", "0\n0\n0")]));
-    assert_eq!(stays, [(0.0, 3.0); 3]);
+    let outcome = run(text, &[("a.csv", "0\n0\n0")]);
+    assert_eq!(stays(&outcome), [(0.0, 3.0); 3]);
+    // Three seconds of a hundred; of two replicas with two cores each, three of four hundred.
+    assert_eq!(outcome.totals.services[0].utilisation(), Some(0.03));
+    let more = text.replace(
+        "processor_sharing: 1 }",
+        "processor_sharing: 2 }, replicas: 2",
+    );
+    let outcome = run(&more, &[("a.csv", "0\n0\n0")]);
+    assert_eq!(outcome.totals.services[0].utilisation(), Some(0.0075));
 }
 
 #[test]

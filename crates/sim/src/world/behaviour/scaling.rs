@@ -84,11 +84,8 @@ impl World {
         let Some(behaviour) = &mut state.behaviour else {
             return;
         };
-        let (mut working, mut there) = (0, 0);
-        for it in &mut behaviour.replicas {
-            working += it.shared.as_mut().map_or(0, |shared| shared.worked(now));
-            there += u32::from(it.there);
-        }
+        let working = behaviour.worked(now);
+        let there = behaviour.replicas.iter().filter(|it| it.there).count() as u32;
         let cores = behaviour.cores;
         let Some(scaler) = &mut behaviour.scaler else {
             return;

@@ -6,6 +6,8 @@ use std::collections::BinaryHeap;
 
 use seawall::{Span, Time};
 
+use super::BehaviourState;
+use crate::metrics::ServiceCount;
 use crate::scenario::model::{Sharing, SharingRule};
 use crate::world::TaskId;
 use crate::world::job::Job;
@@ -55,6 +57,23 @@ struct Ranked {
     job: TaskId,
 }
 
+impl BehaviourState {
+    /// Core time that jobs who share cores have worked so far, in ns.
+    pub(super) fn worked(&mut self, now: Time) -> u128 {
+        let shared = self.replicas.iter_mut().filter_map(|it| it.shared.as_mut());
+        shared.map(|shared| shared.worked(now)).sum()
+    }
+
+    /// Core time so far, worked and in all, where jobs share cores.
+    pub(in crate::world) fn settle_cores(&mut self, now: Time, count: &mut ServiceCount) {
+        let shared = self.replicas.first().and_then(|it| it.shared.as_ref());
+        if let Some(cores) = shared.and_then(|shared| shared.spec.cores) {
+            count.cores_busy_ns = self.worked(now);
+            count.cores_ns = count.replicas_ns * u128::from(cores);
+        }
+    }
+}
+
 /// Bits behind the point. What is lost by rounding a speed stays far below a nanosecond for work of hours.
 const BITS: u32 = 44;
 const ONE: f64 = (1u64 << BITS) as f64;
@@ -93,7 +112,7 @@ impl Shared {
     }
 
     /// Core time worked so far, in ns.
-    pub(super) fn worked(&mut self, now: Time) -> u128 {
+    fn worked(&mut self, now: Time) -> u128 {
         self.advance(now);
         self.worked
     }
