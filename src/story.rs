@@ -231,10 +231,20 @@ impl Teller<'_> {
                 self.kept_down_by()
             );
         }
-        format!(
-            "Degraded: {success} of calls ended well{without}{}",
-            self.kept_down_by()
-        )
+        let ended = match self.still_open() {
+            Some(open) => {
+                format!("{open} calls are still open, of the others {success} ended well")
+            }
+            None => format!("{success} of calls ended well"),
+        };
+        format!("Degraded: {ended}{without}{}", self.kept_down_by())
+    }
+
+    /// Calls that have not ended with the run, if they are more than one in a hundred.
+    fn still_open(&self) -> Option<String> {
+        let run = self.summary.run();
+        let (open, calls) = (run.mean("calls_open")?, run.mean("calls")?);
+        (open > 0.01 * calls).then(|| number::prefixed(open))
     }
 
     /// Who gets most of the attempts, if that is more than one per call.

@@ -82,10 +82,10 @@ impl Material<'_> {
             if !named {
                 continue;
             }
-            let words = if until.is_some() {
-                format!("{words}, ends here")
-            } else {
-                words
+            // What has no length begins and ends there.
+            let words = match until {
+                Some(_) if from < to => format!("{words}, ends here"),
+                _ => words,
             };
             let x = if until.is_some() { right } else { left } + 7.0;
             let text = Text::new((x, 0.0), theme::TICK, words).coloured(theme::MUTED);

@@ -177,6 +177,7 @@ pub fn fault(scenario: &Scenario, fault: &Fault) -> String {
 pub fn when(fault: &Fault) -> String {
     let at = |time: Time| number::duration(time.0 as f64 / 1e9);
     match fault.until {
+        Some(until) if until == fault.at => format!("at {}", at(until)),
         Some(until) => format!("{} to {}", at(fault.at), at(until)),
         None => format!("from {} on", at(fault.at)),
     }
