@@ -117,6 +117,7 @@ counters! {
         workers_ns: u128,
         /// Where jobs share the cores of their replicas: core time spent on them, and core time there was, in ns.
         cores_busy_ns: u128,
+        /// See `cores_busy_ns`.
         cores_ns: u128,
         /// Time integral of the number of jobs waiting, in job-ns.
         queue_ns: u128,

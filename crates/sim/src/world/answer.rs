@@ -76,7 +76,11 @@ impl World {
                 None => reply,
             };
             let job = self.tasks[id].job_mut().expect(A_JOB);
-            self.services[job.service as usize].answered_apart(self.now, job);
+            let service = &mut self.services[job.service as usize];
+            service.answered_apart(self.now, job);
+            if let Some(behaviour) = &mut service.behaviour {
+                behaviour.answers_early();
+            }
             self.ended(id, JobEnd::of(reply));
             if self.answer(id, reply) {
                 self.soon.push_back(Event::Answer(id));

@@ -134,16 +134,15 @@ impl World {
         }
     }
 
-    /// The call gives up its attempt under way: timed out, or the call itself is cancelled.
-    pub(super) fn abandon(&mut self, id: TaskId, hedged: bool) {
+    /// The call gives up its attempt under way: it timed out, or is not needed any more, or the call itself is cancelled.
+    pub(super) fn abandon(&mut self, id: TaskId, timed_out: bool) {
         let mut phase = FailureKind::Timeout.phase();
         if self.passages.is_some() {
             phase = self.phase_given_up(id).unwrap_or(phase);
         }
         let call = self.tasks[id].call.as_mut().expect(CALLING);
         let meter = &mut self.edges[call.edge as usize].meter;
-        // Of a hedged call those that timed out were counted when they did.
-        if !call.cancelled && !hedged {
+        if !call.cancelled && timed_out {
             meter.attempt_failed(FailureKind::Timeout, phase);
         }
         let job_id = std::mem::replace(&mut call.job, Id::NONE);

@@ -44,24 +44,32 @@ impl ServiceState {
         }
     }
 
-    /// A replica for a caller that passes over some of them; if it would pass over all, any.
+    /// A replica for a caller that passes over some of them; if it would pass over all, any that requests are given to.
     #[cold]
     pub(super) fn pick_passing_over(&mut self, admits: impl Fn(u32) -> bool) -> u32 {
-        let rotation = self.rotation();
-        let admits = |replica: u32| {
-            admits(replica) && rotation.as_ref().is_none_or(|list| list.contains(&replica))
-        };
+        self.with_rotation(|state, rotation| state.pick_in(rotation, admits))
+    }
+
+    fn pick_in(&mut self, rotation: Option<&[u32]>, admits: impl Fn(u32) -> bool) -> u32 {
+        let stands =
+            |replica: &u32| rotation.is_none_or(|list| list.binary_search(replica).is_ok());
+        let admits = |replica: &u32| admits(*replica) && stands(replica);
         let n = self.replicas.len() as u32;
-        let fit = (0..n).filter(|&replica| admits(replica)).count() as u32;
+        let fit = (0..n).filter(admits).count() as u32;
+        if fit == 0
+            && let Some(list) = rotation.filter(|list| !list.is_empty())
+        {
+            return self.pick_among(list.len() as u32, list);
+        }
         if fit == 0 || fit == n {
             return self.pick();
         }
         let load = |replica: u32| self.replicas[replica as usize].inside;
-        let mut fitting = (0..n).filter(|&replica| admits(replica));
+        let mut fitting = (0..n).filter(admits);
         match self.balance {
             Balance::RoundRobin => loop {
                 let pick = self.pick();
-                if admits(pick) {
+                if admits(&pick) {
                     return pick;
                 }
             },

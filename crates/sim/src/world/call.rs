@@ -139,7 +139,7 @@ impl World {
             }
             // The next poll is part of this one: the engine is asked again before anybody else.
             Some(Action::Abandon(_)) => {
-                self.abandon(id, false);
+                self.abandon(id, true);
                 self.follow_ups_left += 1;
                 return Some(Event::Poll(id));
             }

@@ -2,7 +2,7 @@
 
 use seawall::{Span, Time};
 
-use super::rollout::Rollout;
+use super::rollout::{Earlier, Rollout};
 use super::{TaskId, World};
 use crate::event::Event;
 use crate::metrics::{EdgeGauge, EdgeMeter, Exchange, Said};
@@ -102,8 +102,7 @@ impl EdgeState {
     fn of_engines(&self, engines: &[seawall::Client]) -> EngineCount {
         let first = self.first_engine as usize;
         let current = engines[first..first + self.engines as usize].iter();
-        let earlier = self.rollout.iter().flat_map(|rollout| &rollout.earlier);
-        let earlier = earlier.map(|&(engine, _)| &engines[engine as usize]);
+        let earlier = self.earlier().map(|kept| &engines[kept.engine as usize]);
         current.chain(earlier).fold(self.retired, EngineCount::and)
     }
 
@@ -112,13 +111,19 @@ impl EdgeState {
         self.engines
     }
 
+    /// Engines that were replaced by a change of policy, and that calls begun earlier still have.
+    fn earlier(&self) -> impl Iterator<Item = &Earlier> {
+        self.rollout.iter().flat_map(|rollout| &rollout.earlier)
+    }
+
     /// The process that an engine belongs to, or did before its policy was changed.
     pub(super) fn process_of(&self, engine: u32) -> u32 {
-        let mut earlier = self.rollout.iter().flat_map(|rollout| &rollout.earlier);
-        match earlier.find(|(kept, _)| *kept == engine) {
-            Some(&(_, process)) => process,
-            None => engine - self.first_engine,
+        let process = engine.wrapping_sub(self.first_engine);
+        if process < self.engines {
+            return process;
         }
+        let kept = self.earlier().find(|kept| kept.engine == engine);
+        kept.map_or(0, |kept| kept.process)
     }
 
     /// Brings what its engines count up to now.
@@ -193,9 +198,15 @@ impl World {
         active.any(|kind| matches!(kind, FaultKind::KillSwitch { policy: p } if *p == policy))
     }
 
-    /// Switches retries off (or on again) for everybody under a policy.
+    /// Switches retries off (or on again) for everybody under a policy, calls that were begun before it was changed among them.
     pub(super) fn set_kill_switch(&mut self, policy: u32, on: bool) {
         for edge in 0..self.edges.len() {
+            for kept in self.edges[edge]
+                .earlier()
+                .filter(|kept| kept.policy == policy)
+            {
+                self.engines[kept.engine as usize].set_kill_switch(on);
+            }
             for process in 0..self.edges[edge].processes() {
                 if self.policy_of(edge, process) != policy {
                     continue;

@@ -13,7 +13,11 @@ use crate::metrics::Said;
 
 /// Attempts of one call that are under way.
 #[derive(Clone, Copy, Debug)]
-struct Copies([Option<Copied>; seawall::HEDGED_ATTEMPTS_MAX as usize]);
+struct Copies {
+    all: [Option<Copied>; seawall::HEDGED_ATTEMPTS_MAX as usize],
+    /// How many of them have timed out and are still to be given up.
+    timed_out: u64,
+}
 
 #[derive(Clone, Copy, Debug)]
 struct Copied {
@@ -32,7 +36,10 @@ pub(super) struct Hedged {
 
 impl Hedged {
     fn begin(&mut self) -> u32 {
-        let none = Copies([None; seawall::HEDGED_ATTEMPTS_MAX as usize]);
+        let none = Copies {
+            all: [None; seawall::HEDGED_ATTEMPTS_MAX as usize],
+            timed_out: 0,
+        };
         if let Some(place) = self.free.pop() {
             self.places[place as usize] = none;
             return place;
@@ -42,24 +49,32 @@ impl Hedged {
     }
 
     fn note(&mut self, place: u32, copy: Copied) {
-        let copies = &mut self.places[place as usize].0;
+        let copies = &mut self.places[place as usize].all;
         if let Some(free) = copies.iter_mut().find(|copy| copy.is_none()) {
             *free = Some(copy);
         }
     }
 
     fn take(&mut self, place: u32, attempt: u32) -> Option<Copied> {
-        let copies = &mut self.places[place as usize].0;
+        let copies = &mut self.places[place as usize].all;
         let is_it = |copy: &&mut Option<Copied>| copy.is_some_and(|copy| copy.attempt == attempt);
         copies.iter_mut().find(is_it)?.take()
     }
 
     /// An attempt goes on as another job.
     pub(super) fn is_another_job(&mut self, place: u32, job: TaskId, new: TaskId) {
-        let copies = self.places[place as usize].0.iter_mut().flatten();
+        let copies = self.places[place as usize].all.iter_mut().flatten();
         copies
             .filter(|copy| copy.job == job)
             .for_each(|copy| copy.job = new);
+    }
+
+    /// An attempt is given up. Whether it is one of those that timed out.
+    fn was_timed_out(&mut self, place: u32) -> bool {
+        let timed_out = &mut self.places[place as usize].timed_out;
+        let was = *timed_out > 0;
+        *timed_out -= u64::from(was);
+        was
     }
 
     /// A call is over.
@@ -108,8 +123,9 @@ impl World {
                 Action::Choose(_) => self.choose_host(id),
                 Action::Abandon(attempt) => {
                     self.recall_copy(id, attempt);
-                    let hedged = (self.tasks[id].call.as_ref()).is_some_and(|c| c.copies.is_some());
-                    self.abandon(id, hedged);
+                    let place = self.tasks[id].call.as_ref().and_then(|call| call.copies);
+                    let timed_out = place.is_none_or(|place| self.hedged.was_timed_out(place));
+                    self.abandon(id, timed_out);
                 }
                 Action::Finish(verdict) => return self.end_hedged_call(id, &verdict),
             }
@@ -191,7 +207,7 @@ impl World {
         }
     }
 
-    /// Tells the engine of a hedged call that its timer has come, and counts the attempts that this ended.
+    /// Tells the engine of a hedged call that its timer has come, and notes how many attempts this ended.
     #[cold]
     pub(super) fn hedged_timer(&mut self, id: TaskId) {
         let Some(call) = self.tasks.get_mut(id).and_then(|task| task.call.as_mut()) else {
@@ -202,9 +218,8 @@ impl World {
             |engine: &seawall::Client| engine.stats().attempt_failed[FailureKind::Timeout as usize];
         let before = timeouts(engine);
         engine.on_timer(&mut call.state, self.now);
-        for _ in before..timeouts(engine) {
-            let meter = &mut self.edges[call.edge as usize].meter;
-            meter.attempt_failed(FailureKind::Timeout, FailureKind::Timeout.phase());
+        if let Some(place) = call.copies {
+            self.hedged.places[place as usize].timed_out += timeouts(engine) - before;
         }
     }
 }

@@ -3,6 +3,7 @@
 use seawall::{FailureKind, Reply, Time};
 
 use super::service::Admission;
+use super::task::Task;
 use super::{TaskId, World};
 use crate::event::{Event, Pair};
 use crate::metrics::{Ended, JobEnd};
@@ -262,10 +263,15 @@ impl World {
             if !free {
                 return None;
             }
-            let Some(id) = place.next_waiting(state.discipline) else {
+            // One that was cancelled while it waited is gone; one that was sent home may not be there yet.
+            let tasks = &self.tasks;
+            let waits = |id| {
+                let job = tasks.get(id).and_then(Task::job);
+                job.is_some_and(|job| job.state == JobState::Waiting)
+            };
+            let Some(id) = place.next_waiting(state.discipline, waits) else {
                 return self.fetch(service, replica);
             };
-            // One that was cancelled while it waited is gone; one that was sent home may not be there yet.
             let job = self.tasks.get_mut(id).and_then(|task| task.job_mut());
             let job = job.filter(|job| job.state == JobState::Waiting);
             let Some(job) = job else { continue };
@@ -280,7 +286,9 @@ impl World {
             state.start(now, job);
             break id;
         };
-        if state.replicas[replica as usize].goes_on() {
+        // Who fetches messages has more to do than those who line up.
+        let place = &state.replicas[replica as usize];
+        if place.goes_on() || (place.has_free_worker() && state.fetches()) {
             self.soon
                 .push_back(Event::Dispatch(Pair::new(service, replica)));
         }

@@ -79,7 +79,11 @@ impl Replica {
 
     /// Takes out the job whose turn it is to start, which may have been cancelled while it waited.
     #[inline]
-    pub(super) fn next_waiting(&mut self, discipline: Discipline) -> Option<TaskId> {
+    pub(super) fn next_waiting(
+        &mut self,
+        discipline: Discipline,
+        waits: impl Fn(TaskId) -> bool,
+    ) -> Option<TaskId> {
         match discipline {
             Discipline::Fifo | Discipline::DeadlineDrop => self.waiting.pop_front(),
             Discipline::Lifo => self.waiting.pop_back(),
@@ -87,7 +91,9 @@ impl Replica {
                 self.waiting.pop_back()
             }
             Discipline::AdaptiveLifo { .. } => self.waiting.pop_front(),
-            Discipline::Siro | Discipline::Priority | Discipline::Fair => self.line.as_mut()?.pop(),
+            Discipline::Siro | Discipline::Priority | Discipline::Fair => {
+                self.line.as_mut()?.pop(waits)
+            }
         }
     }
 

@@ -109,3 +109,52 @@ faults:
         assert_eq!(out.open[0], 0, "seed {seed}");
     }
 }
+
+/// More processes than steps: the last of them change when the time is up.
+#[test]
+fn of_very_many_processes_none_is_left_behind() {
+    let text = world("change_policy: { policy: one, to: three, over: 50s }");
+    let mut scenario = Arc::unwrap_or_clone(text);
+    scenario.clients[0].instances = 1500;
+    let out = sim::run(&Arc::new(scenario), 1);
+    for second in 60..100 {
+        assert!(
+            (amplification(&out, second) - 3.0).abs() < 1e-9,
+            "{second} s"
+        );
+    }
+}
+
+/// A call that began before its process changed is under the old policy, and so is what is switched off there.
+#[test]
+fn retries_are_switched_off_for_calls_that_began_earlier_too() {
+    let attempts = |faults: &str| {
+        let scenario = yaml(&format!(
+            "
+version: 1
+run: {{ duration: 100s, window: 100s, drain: 0s }}
+clients: {{ web: {{ arrivals: {{ profile: [ [0s, 1/s], [1s, 1/s], [1s, 0/s], [100s, 0/s] ] }}, calls: [ {{ to: api, policy: a }} ] }} }}
+services: {{ api: {{ work: 1ms }} }}
+policies:
+  a: {{ retry: {{ max_attempts: unlimited, backoff: {{ fixed: 1s }}, on: [unavailable] }} }}
+  b: {{}}
+faults:
+  - {{ at: 0s, errors: {{ service: api, fail: unavailable }} }}
+  - {{ at: 10500ms, change_policy: {{ policy: a, to: b }} }}
+{faults}"
+        ));
+        (1..=20)
+            .map(|seed| sim::run(&Arc::new(scenario.clone()), seed).totals.edges[0].clone())
+            .map(|count| (count.calls, count.attempts))
+            .fold((0, 0), |(calls, all), (more, attempts)| {
+                (calls + more, all + attempts)
+            })
+    };
+    let (calls, all) = attempts("");
+    assert!(all > 90 * calls, "they go on for ever: {all} for {calls}");
+    let (calls, stopped) = attempts("  - { at: 20500ms, kill_switch: a }\n");
+    assert!(
+        stopped <= 21 * calls && stopped > 18 * calls,
+        "{stopped} for {calls}"
+    );
+}

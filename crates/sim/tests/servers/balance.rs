@@ -103,3 +103,21 @@ services: { api: { outlier: { interval: 0s }, work: 1ms }, other: { panic_thresh
         assert!(problems.contains(expected), "{problems}");
     }
 }
+
+/// Two replicas are bad and their breakers open; the third is dead. Nobody tries that one for want of a better.
+#[test]
+fn who_passes_over_all_picks_one_that_requests_are_given_to() {
+    let text = "
+version: 1
+run: { duration: 60s, window: 10s }
+clients: { a: { arrivals: { paced: 10/s }, calls: [ { to: api, policy: p } ] } }
+services: { api: { replicas: 3, balance: round_robin, restart: 1h, work: 1ms } }
+policies: { p: { breaker: { window: 4, minimum_calls: 4, failure_rate: 50%, open_for: 1h }, scope: { breaker: host } } }
+faults:
+  - { at: 0s, crash: { service: api, replicas: 1 } }
+  - { at: 0s, errors: { service: api, fail: unavailable } }
+";
+    let outcome = run(text, &[]);
+    let (service, edge) = (&outcome.drained.services[0], &outcome.drained.edges[0]);
+    assert_eq!((service.unreachable, edge.attempts), (0, 8));
+}

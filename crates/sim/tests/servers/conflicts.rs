@@ -85,3 +85,31 @@ fn conflicts_that_cannot_be_are_refused() {
         wrong(&alone)
     );
 }
+
+/// What has answered has committed, and a probe commits nothing: neither is in anybody's way.
+#[test]
+fn only_open_transactions_conflict() {
+    let ends = |operations: &str, more: &str| {
+        let text = format!(
+            "
+version: 1
+run: {{ duration: 100s, window: 10s, drain: 100s }}
+clients: {{ a: {{ arrivals: {{ trace: a.csv }}, program: [ {{ parallel: [ [ {{ call: {{ to: store, operation: early }} }} ], [ {{ call: {{ to: store, operation: late }} }} ] ] }} ] }} }}
+services: {{ store: {{ conflicts: 100%, {more} operations: {{ ping: {{ work: 900ms }}, {operations} }} }} }}
+"
+        );
+        let outcome = run(&text, &[("a.csv", "0")]);
+        let probed = outcome.drained.services[0].probes > 0;
+        (
+            jobs(&outcome).iter().map(|job| job.end).collect::<Vec<_>>(),
+            probed,
+        )
+    };
+    use JobEnd::{Failed, Served};
+    let both = "early: { work: 5s }, late: { work: 10s }";
+    assert_eq!(ends(both, ""), (vec![Failed, Served], false));
+    let early = "early: { program: [ { respond: ok }, { work: 20s } ] }, late: { work: 10s }";
+    assert_eq!(ends(early, ""), (vec![Served, Served], false));
+    let probes = "probes: { liveness: { operation: ping, period: 1s } },";
+    assert_eq!(ends(both, probes), (vec![Failed, Served], true));
+}

@@ -374,3 +374,33 @@ expect: [ dead_letters(q) == 0 ]
     );
     assert!(expect.contains("`q` has no `messages`"), "{expect}");
 }
+
+#[test]
+fn a_consumer_that_is_about_to_go_fetches_no_more() {
+    let at: Vec<String> = (0..40).map(|second| second.to_string()).collect();
+    let outcome = sent(
+        "replicas: 2, concurrency: 1, work: 2s, restart: 3s, messages: 60s",
+        "faults: [ { at: 10s, deploy: { service: q, every: 10s, drain: 5s } } ]",
+        &at.join("\n"),
+    );
+    assert_eq!(outcome.drained.services[0].restarts, 2);
+    assert_eq!(
+        deliveries(&outcome),
+        (40, 0, 0),
+        "nothing was lost with a replica"
+    );
+}
+
+/// Ten workers are back at once; a probe that waited for one of them does not keep the others from the messages.
+#[test]
+fn who_starts_a_probe_leaves_the_messages_to_the_others() {
+    let outcome = sent(
+        "concurrency: 10, messages: 600s, probes: { liveness: { operation: ping, period: 5s, timeout: 4s, failure_threshold: 1000 } }, \
+         operations: { do: { work: 10s }, ping: { work: 3s } }",
+        "faults: [ { at: 0s, for: 22s, lose_capacity: { service: q, share: 100% } } ]",
+        "1\n1\n1\n1\n1",
+    );
+    assert_eq!(fates(&outcome), (5, 5, 0, 0));
+    // Sent at 0 s, and worked on from 22 s to 32 s.
+    assert!(is(longest(&outcome), 32.0), "{}", longest(&outcome));
+}

@@ -181,3 +181,30 @@ impl MapEdges for Vec<(u32, f64)> {
         self.iter().map(|(edge, _)| *edge).collect()
     }
 }
+
+/// Attempts that were cancelled while they waited cost their client no turn.
+#[test]
+fn a_turn_is_not_lost_with_those_who_left() {
+    let text = format!(
+        "{HEAD}
+clients:
+  a:
+    arrivals: {{ trace: a.csv }}
+    program:
+      - delay: 100ms
+      - parallel: [ [ {{ call: {{ to: api, policy: hasty, optional: true }} }} ], [ {{ call: {{ to: api, policy: hasty, optional: true }} }} ] ]
+      - call: {{ to: api, policy: patient }}
+  b: {{ arrivals: {{ trace: b.csv }}, calls: [ {{ to: api, policy: patient }} ] }}
+services:
+  api: {{ concurrency: 1, queue: {{ discipline: fair }}, honours_cancellation: true, work: 1s }}
+policies: {{ hasty: {{ attempt_timeout: 200ms }}, patient: {{}} }}
+"
+    );
+    let outcome = run(&text, &[("a.csv", "0"), ("b.csv", "0\n0\n0\n0\n0")]);
+    let served = jobs(&outcome)
+        .into_iter()
+        .filter(|job| job.end == JobEnd::Served);
+    // The turn of a comes after one of b's, at two seconds; its edge under `patient` is the first.
+    let order: Vec<u32> = served.map(|job| job.edge).collect();
+    assert_eq!(order, [2, 2, 0, 2, 2, 2]);
+}

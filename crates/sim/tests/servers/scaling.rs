@@ -87,3 +87,49 @@ services: { api: { replicas: 3, scaling: { max: 2, workers: 0%, every: 0s }, wor
         assert!(problems.contains(expected), "{problems}");
     }
 }
+
+/// Replicas that are still starting were asked for already.
+#[test]
+fn a_look_before_replicas_are_up_asks_for_no_more_of_them() {
+    let text = "
+version: 1
+run: { duration: 200s, window: 10s }
+clients: { a: { arrivals: { profile: { points: [ [0s, 100/s], [50s, 100/s], [50s, 300/s], [200s, 300/s] ], process: paced } }, calls: [ api ] } }
+services:
+  api:
+    replicas: 2
+    concurrency: 10
+    queue: 1
+    balance: least_in_flight
+    work: 100ms
+    scaling: { max: 10, workers: 50%, every: 10s, lag: 25s }
+";
+    let outcome = run(text, &[]);
+    let standing = outcome
+        .windows
+        .iter()
+        .map(|w| w.counts.services[0].replicas_ns as f64 / 1e10);
+    let standing: Vec<f64> = standing.collect();
+    // All 20 are held at 60 s: four. Up at 85 s; 30 of 40 are held then: six in the end. Asked for anew at each look, ten would be.
+    let most = standing.iter().copied().fold(0.0, f64::max);
+    assert_eq!(most, 6.0, "{standing:?}");
+    assert_eq!(standing[8], 3.0, "from 85 s on: {standing:?}");
+}
+
+/// Nobody is there to die where replicas were taken away.
+#[test]
+fn who_was_taken_away_does_not_crash() {
+    let text = "
+version: 1
+run: { duration: 200s, window: 10s }
+clients: { a: { arrivals: { paced: 10/s }, calls: [ api ] } }
+services: { api: { replicas: 4, concurrency: 10, work: 1ms, scaling: { min: 1, max: 4, workers: 50%, every: 10s, cooldown: 10s } } }
+faults: [ { at: 150s, crash: api } ]
+";
+    let outcome = run(text, &[]);
+    assert_eq!(
+        outcome.windows[14].counts.services[0].replicas_ns,
+        10_000_000_000
+    );
+    assert_eq!(outcome.drained.services[0].restarts, 1);
+}

@@ -111,6 +111,41 @@ fn nobody_tells_of_a_death_unless_the_connection_breaks() {
     assert!((82.0..84.1).contains(&open), "{open}");
 }
 
+/// The answer was under way when the replica died, and nobody tells: the session begins, and breaks when the replica is back.
+#[test]
+fn a_silent_death_is_silent_to_a_session_that_is_just_beginning() {
+    let text = |session: &str| {
+        format!(
+            "
+version: 1
+run: {{ duration: 100s, drain: 0s }}
+clients: {{ user: {{ loop: [ {{ session: {{ call: {{ to: gw, policy: p }} {session} }} }} ] }} }}
+services: {{ gw: {{ work: 1s, restart: {{ after: 20s, answer: nothing }} }} }}
+links: {{ default: {{ delay: 5s }} }}
+policies: {{ p: {{ attempt_timeout: 60s }} }}
+faults: [ {{ at: 10s, crash: gw }} ]
+"
+        )
+    };
+    // Answered at 6 s, home at 11 s; back at 30 s, and in session again from 41 s on.
+    assert_eq!(counted(&run(&text(""), &[])), (2, 0, 1, 19.0 + 59.0));
+    // Four seconds of silence are enough: it breaks at 15 s.
+    let outcome = run(&text(", heartbeat: 4s"), &[]);
+    assert_eq!(outcome.totals.sessions[0].broken, 1);
+    assert_eq!(counted(&outcome).3 % 1.0, 0.0);
+}
+
+/// A session that would have broken in the very instant in which it ends has ended.
+#[test]
+fn an_end_comes_before_a_break() {
+    let session = ", lasts: 60s, heartbeat: 10s";
+    let pause = "faults: [ { at: 51s, for: 20s, pause: gw } ]";
+    // From 1 s to 61 s; the next handshake begins at 71 s.
+    let outcome = held(1, session, "", pause);
+    assert_eq!(&counted(&outcome).1, &1);
+    assert_eq!(&counted(&outcome).2, &0);
+}
+
 #[test]
 fn sessions_take_memory() {
     let of = |clients: u32| {

@@ -166,3 +166,16 @@ fn keys_that_do_nothing_are_refused() {
         assert!(problems.contains(part), "{part}: {problems}");
     }
 }
+
+/// Copies that time out while they connect have failed there.
+#[test]
+fn hedged_attempts_fail_in_the_phase_they_are_in() {
+    let policy = "attempt_timeout: 2s, hedge: { max_attempts: 3, delay: 500ms }";
+    let outcome = run(
+        &world("phases: { connect: 60s }", "work: 1s", policy, ""),
+        "0",
+    );
+    let (attempts, phases, arrived) = failed(&outcome);
+    assert_eq!((attempts, arrived), (3, 0));
+    assert_eq!(phases[Phase::Connect as usize], 3, "{phases:?}");
+}

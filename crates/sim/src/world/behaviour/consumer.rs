@@ -6,10 +6,10 @@ use super::BehaviourState;
 use crate::world::service::ServiceState;
 
 impl BehaviourState {
-    /// Whether a replica fetches messages: it is there, lives, has begun and does not stand still.
+    /// Whether a replica fetches messages: it is there and stays, lives, has begun and does not stand still.
     pub(in crate::world) fn fetches(&self, replica: u32) -> bool {
         let it = &self.replicas[replica as usize];
-        it.there && it.begun && self.fetches_on(replica)
+        it.there && it.begun && !it.leaving && self.fetches_on(replica)
     }
 
     /// Whether a replica goes on with what it has fetched: it lives and does not stand still.
@@ -20,6 +20,14 @@ impl BehaviourState {
 }
 
 impl ServiceState {
+    /// Whether its replicas fetch messages.
+    #[inline]
+    pub(in crate::world) fn fetches(&self) -> bool {
+        self.behaviour
+            .as_ref()
+            .is_some_and(|behaviour| behaviour.keeps)
+    }
+
     /// How a delivery fails that a bad replica fetched, if it is one of those.
     pub(in crate::world) fn fails_at_once(&mut self, replica: u32) -> Option<Failure> {
         let behaviour = self.behaviour.as_mut()?;

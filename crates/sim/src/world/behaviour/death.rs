@@ -53,8 +53,8 @@ impl World {
         }
     }
 
-    /// A replica dies, and starts again when it has been away long enough, not before `until`. Nothing happens to one that is not there or
-    /// dead already.
+    /// A replica dies, and starts again when it has been away long enough, not before `until`. Nothing happens to one that is dead
+    /// already, or was taken away and has done what it had to.
     pub(in crate::world) fn crash(&mut self, service: u32, replica: u32, until: Time) {
         let now = self.now;
         let state = &mut self.services[service as usize];
@@ -63,7 +63,8 @@ impl World {
         };
         let back = until.max(now.after(behaviour.restart.after));
         let it = &mut behaviour.replicas[replica as usize];
-        if !it.up {
+        let is_empty = state.replicas[replica as usize].inside == 0;
+        if !it.up || (!it.there && is_empty) {
             return;
         }
         it.up = false;

@@ -82,22 +82,35 @@ impl Line {
         }
     }
 
-    /// Takes out whose turn it is.
-    pub(in crate::world) fn pop(&mut self) -> Option<TaskId> {
+    /// Takes out whose turn it is, which may have been cancelled while it waited. Nobody's turn is lost by that: whose first one
+    /// does not wait any more has his next one served instead.
+    pub(in crate::world) fn pop(&mut self, waits: impl Fn(TaskId) -> bool) -> Option<TaskId> {
         let next = match &mut self.order {
             Order::Random(all, stream) => match all.len() {
                 0 => None,
                 n => Some(all.swap_remove(stream.below(n as u64) as usize)),
             },
             Order::Important(classes) => classes.values_mut().find_map(VecDeque::pop_front),
-            Order::InTurn { lines, turns } => turns.pop_front().and_then(|client| {
-                let line = lines.get_mut(&client)?;
+            Order::InTurn { lines, turns } => loop {
+                let Some(client) = turns.pop_front() else {
+                    break None;
+                };
+                let Some(line) = lines.get_mut(&client) else {
+                    continue;
+                };
+                let before = line.len();
+                while line.front().is_some_and(|&id| !waits(id)) {
+                    line.pop_front();
+                }
+                self.len -= before - line.len();
                 let next = line.pop_front();
                 if !line.is_empty() {
                     turns.push_back(client);
                 }
-                next
-            }),
+                if next.is_some() {
+                    break next;
+                }
+            },
         };
         self.len -= usize::from(next.is_some());
         next

@@ -59,6 +59,8 @@ pub(super) struct BehaviourState {
     /// What a replica can do at once.
     cores: u32,
     conflicts: Option<Conflicts>,
+    /// Whether a job has ever answered before its program was over.
+    answers_early: bool,
     /// Who conflicts.
     clashes: Stream,
     /// Whom faults of single replicas hit, and what the balancer draws.
@@ -115,6 +117,11 @@ impl BehaviourState {
         ]
     }
 
+    /// A job has answered, and its program goes on.
+    pub(super) fn answers_early(&mut self) {
+        self.answers_early = true;
+    }
+
     /// All generators of its replicas.
     pub(super) fn replica_streams(&self) -> impl Iterator<Item = (u32, Purpose, &Stream)> {
         let replicas = (0u32..).zip(&self.replicas);
@@ -163,6 +170,7 @@ impl BehaviourState {
             scaler: spec.scaling.map(Scaler::new),
             cores: cores.or(service.concurrency).unwrap_or(1),
             conflicts: spec.conflicts,
+            answers_early: false,
             clashes: Stream::new(seed, Purpose::Conflict, name),
             luck: Stream::new(seed, Purpose::Luck, name),
             replicas: (0..service.replicas).map(replica).collect(),

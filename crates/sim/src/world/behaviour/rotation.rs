@@ -37,11 +37,20 @@ impl BehaviourState {
 }
 
 impl ServiceState {
-    /// The replicas that requests are given to, where these are not all.
-    pub(in crate::world) fn rotation(&self) -> Option<Vec<u32>> {
-        self.behaviour
-            .as_ref()
-            .map(|behaviour| behaviour.rotation.clone())
+    /// Does something with the replicas that requests are given to, in ascending order; `None`: these are all.
+    pub(in crate::world) fn with_rotation<T>(
+        &mut self,
+        what: impl FnOnce(&mut Self, Option<&[u32]>) -> T,
+    ) -> T {
+        let rotation = self
+            .behaviour
+            .as_mut()
+            .map(|b| std::mem::take(&mut b.rotation));
+        let done = what(self, rotation.as_deref());
+        if let (Some(behaviour), Some(rotation)) = (&mut self.behaviour, rotation) {
+            behaviour.rotation = rotation;
+        }
+        done
     }
 
     /// Finds a replica for a job, or says how it is refused.
@@ -107,6 +116,11 @@ impl ServiceState {
             return;
         };
         let standing = behaviour.in_rotation().len() as u64;
+        if let Some(scaler) = &mut behaviour.scaler {
+            let there = behaviour.replicas.iter().filter(|it| it.there);
+            let up = there.clone().filter(|it| it.up).count();
+            scaler.see(now, there.count() as u64, up as u64);
+        }
         self.standing.set(now, standing);
         self.recount(now);
     }

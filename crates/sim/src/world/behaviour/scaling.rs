@@ -1,6 +1,7 @@
 //! Replicas that are added and taken away by what is measured, as the Horizontal Pod Autoscaler of Kubernetes does:
 //! `desired = ceil(replicas × measured / target)`, nothing while that quotient is within the tolerance of 1, and no fewer than
-//! the most that was desired within the cooldown.
+//! the most that was desired within the cooldown. Where more are needed, replicas that are not up yet count as idle: they were added
+//! for the very load that is measured.
 
 use std::collections::VecDeque;
 
@@ -8,27 +9,52 @@ use seawall::Time;
 
 use super::{Plan, Tick};
 use crate::event::Event;
+use crate::metrics::Level;
 use crate::queue::Rank;
 use crate::scenario::model::{Scaling, Signal};
 use crate::world::World;
+use crate::world::rollout::rounded_up;
 
 /// An autoscaler while it runs.
 #[derive(Clone, Debug)]
 pub(super) struct Scaler {
     pub(super) spec: Scaling,
-    /// Used and available so far, by the signal's measure, in units of ns.
-    seen: (u128, u128),
+    /// Replicas that are there, and those of them that are up.
+    there: Level,
+    up: Level,
+    seen: Seen,
     /// What was desired lately, and when; the least recent first.
     desired: VecDeque<(Time, u32)>,
 }
 
+/// What has been measured so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    /// Used and available, by the signal's measure, in units of ns.
+    used: u128,
+    available: u128,
+    /// Replica time, in ns.
+    there: u128,
+    up: u128,
+}
+
 impl Scaler {
     pub(super) fn new(spec: Scaling) -> Scaler {
+        let mut all = Level::default();
+        all.set(Time::ZERO, u64::from(spec.initial));
         Scaler {
             spec,
-            seen: (0, 0),
+            there: all,
+            up: all,
+            seen: Seen::default(),
             desired: VecDeque::from([(Time::ZERO, spec.initial)]),
         }
+    }
+
+    /// So many replicas are there, and up, from now on.
+    pub(super) fn see(&mut self, now: Time, there: u64, up: u64) {
+        self.there.set(now, there);
+        self.up.set(now, up);
     }
 
     /// How many replicas there should be, `there` being there.
@@ -41,15 +67,24 @@ impl Scaler {
             cooldown,
             ..
         } = self.spec;
-        let (used, available) = (used - self.seen.0, available - self.seen.1);
-        let ratio = match available {
+        let seen = Seen {
+            used,
+            available,
+            there: self.there.integral(now),
+            up: self.up.integral(now),
+        };
+        let before = std::mem::replace(&mut self.seen, seen);
+        let ratio = match seen.available - before.available {
             0 => 1.0,
-            _ => used as f64 / available as f64 / target,
+            available => (seen.used - before.used) as f64 / available as f64 / target,
+        };
+        let ratio = match (seen.there - before.there, seen.up - before.up) {
+            (all, up) if ratio > 1.0 && up < all => (ratio * up as f64 / all as f64).max(1.0),
+            _ => ratio,
         };
         let desired = match (ratio - 1.0).abs() <= tolerance {
             true => there,
-            // Less than a billionth too much is none: 3 × 0.2 / 0.6 is one.
-            false => (f64::from(there) * ratio - 1e-9).ceil() as u32,
+            false => rounded_up(f64::from(there) * ratio),
         };
         let desired = desired.clamp(min, max);
         while self
@@ -97,7 +132,6 @@ impl World {
             Signal::Queue => (queue, standing),
         };
         let wanted = scaler.decide(now, there, used, available);
-        scaler.seen = (used, available);
         let next = now.after(spec.every);
         let tick = Tick::new(Plan::Scale, service, 0);
         self.queue.push(next, Rank::Normal, Event::Tick(tick));

@@ -6,11 +6,15 @@ use crate::world::World;
 use crate::world::service::ServiceState;
 
 impl ServiceState {
-    /// Whether a replica has lived since an instant.
-    pub(in crate::world) fn lives_since(&self, replica: u32, then: Time) -> bool {
-        self.behaviour.as_ref().is_none_or(|behaviour| {
+    /// Whether a replica has gone since an instant, or died, and its clients know: it was taken away, has begun anew, or its death
+    /// is told.
+    pub(in crate::world) fn is_known_gone(&self, replica: u32, then: Time) -> bool {
+        self.behaviour.as_ref().is_some_and(|behaviour| {
             let it = &behaviour.replicas[replica as usize];
-            it.up && it.there && it.since <= then
+            match it.up {
+                true => !it.there || it.since > then,
+                false => !it.there || behaviour.restart.answer.is_some(),
+            }
         })
     }
 

@@ -51,9 +51,8 @@ impl World {
         if ends < Time::MAX {
             self.queue.push(ends, Rank::Normal, Event::Session(id));
         }
-        // It may have gone while the answer was under way.
-        let there = self.services[service as usize].lives_since(replica, offer.at);
-        if !there {
+        // It may have gone while the answer was under way, and somebody may tell so.
+        if self.services[service as usize].is_known_gone(replica, offer.at) {
             return self.break_session(id);
         }
         if self.is_silent(service, replica) {
@@ -70,14 +69,15 @@ impl World {
         let now = self.now;
         let state = self.sessions.as_deref_mut().expect(IN_USE);
         let held = *state.held_by(id)?;
-        if held.breaks == now {
-            return self.break_session(id);
+        // What was to end in the instant in which it would have broken has ended.
+        if held.ends == now {
+            state.let_go(id, now)?.ended += 1;
+            return Some(Event::Resume(id));
         }
-        if held.ends != now {
-            return None;
+        match held.breaks == now {
+            true => self.break_session(id),
+            false => None,
         }
-        state.let_go(id, now)?.ended += 1;
-        Some(Event::Resume(id))
     }
 
     /// A session breaks, and the program that holds it fails.
