@@ -26,8 +26,7 @@ const COLUMNS: usize = 100;
 const LINE: usize = 64;
 /// Services and edges beyond these are left to the files.
 const ROWS_MAX: usize = 20;
-
-/// The same of faults below the time line.
+/// Faults beyond these are counted below the time line.
 const FAULTS_MAX: usize = 4;
 
 /// The summary; `files` are the folder and the files in it.
@@ -190,16 +189,8 @@ impl Lines {
             let line = marks(&intervals, characters, '▔');
             self.line(&format!("  {:9} {line}", "trigger"));
         }
-        for fault in scenario.faults.iter().take(FAULTS_MAX) {
-            let words = wording::fault(scenario, fault);
-            let words = format!("  {:9} {words}, {}", "", wording::when(fault));
-            self.line(&self.style.dim(&words));
-        }
-        let more = scenario.faults.len().saturating_sub(FAULTS_MAX);
-        if more > 0 {
-            let faults = if more == 1 { "fault" } else { "faults" };
-            let words = format!("  {:9} and {more} more {faults}, as `check` says", "");
-            self.line(&self.style.dim(&words));
+        for words in wording::faults(scenario, FAULTS_MAX) {
+            self.line(&self.style.dim(&format!("  {:9} {words}", "")));
         }
         self.line("");
     }

@@ -183,6 +183,21 @@ pub fn when(fault: &Fault) -> String {
     }
 }
 
+/// What happens and when, a line each; beyond `most` of them only how many more there are.
+#[must_use]
+pub fn faults(scenario: &Scenario, most: usize) -> Vec<String> {
+    let named = scenario.faults.iter().take(most);
+    let mut lines: Vec<String> = named
+        .map(|it| format!("{}, {}", fault(scenario, it), when(it)))
+        .collect();
+    match scenario.faults.len().saturating_sub(most) {
+        0 => {}
+        1 => lines.push("and one more fault, as `check` says".into()),
+        more => lines.push(format!("and {more} more faults, as `check` says")),
+    }
+    lines
+}
+
 /// An arrival process and its rate over a run of `duration`: `Poisson, 900 /s`.
 #[must_use]
 pub fn arrivals(arrivals: &Arrivals, duration: Span) -> String {

@@ -296,12 +296,6 @@ impl ServiceState {
         (behaviour.sheds(job, now)).then(|| (JobEnd::ShedWaited, behaviour.busy()))
     }
 
-    /// Jobs that have begun and not ended.
-    pub(super) fn at_work(&self) -> u64 {
-        let begun = |at: &Replica| u64::from(at.inside - at.waiting_live);
-        self.replicas.iter().map(begun).sum()
-    }
-
     /// A job waits no longer.
     #[inline]
     pub(super) fn leave_queue(&mut self, now: Time, replica: u32) {

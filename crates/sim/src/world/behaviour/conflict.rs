@@ -33,7 +33,11 @@ impl World {
         let state = &self.services[service as usize];
         let plain = |b: &super::BehaviourState| b.probes.is_empty() && !b.answers_early;
         if state.behaviour.as_deref().is_some_and(plain) {
-            return state.at_work();
+            let begun = state
+                .replicas
+                .iter()
+                .map(|at| u64::from(at.inside - at.waiting_live));
+            return begun.sum();
         }
         self.jobs_inside(service)
             .filter(|(_, job)| is_open(job))
