@@ -176,19 +176,25 @@ impl Client {
         let Some(race) = self.race(call) else {
             return;
         };
+        if let (Some(Pushback::DoNotRetry), Some(needed)) = (pushback, asked)
+            && race.machine.timer().is_some()
+        {
+            race.no_more = Some(Stopped::RetryAfterTooLong { needed });
+        }
         let end = if transient {
             CopyEnd::NonFatal(pushback)
         } else {
             CopyEnd::Fatal
         };
         let outcome = race.machine.ended(now, end);
+        let no_more = race.no_more;
         let nobody_out = race.copies.iter().all(|copy| copy.is != Is::Out);
         let due = race.machine.timer();
         if let HedgeOutcome::Commit { .. } = outcome {
             let stopped = if now >= call.deadline {
                 Stopped::DeadlineExceeded
             } else if transient {
-                Stopped::AttemptsUsed
+                no_more.unwrap_or(Stopped::AttemptsUsed)
             } else {
                 Stopped::NotRetryable
             };
@@ -280,6 +286,7 @@ impl Client {
             return;
         };
         let _ = race.machine.poll(now, true);
+        race.no_more = Some(stopped);
         if race.copies.iter().all(|copy| copy.is != Is::Out) {
             self.lose_race(call, now, stopped);
         }
