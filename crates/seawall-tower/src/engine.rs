@@ -64,7 +64,7 @@ fn place_of(attempt: u32) -> usize {
 }
 
 impl Tracked {
-    fn sent_at(&self, attempt: u32) -> Time {
+    pub(crate) fn sent_at(&self, attempt: u32) -> Time {
         self.sent[place_of(attempt)]
     }
 }

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
-use seawall::{CallKey, Time, Verdict, Wait};
+use seawall::{CallKey, Span, Time, Verdict, Wait};
 use tokio::time::{Sleep, sleep_until};
 use tower_service::Service;
 
@@ -115,8 +115,10 @@ where
             }
             match step.then {
                 Then::Send {
-                    attempt, deadline, ..
-                } => this.send(attempt, deadline),
+                    attempt,
+                    timeout,
+                    deadline,
+                } => this.send(attempt, timeout, deadline),
                 Then::Choose(attempt) => {
                     if let Some(chosen) = this.choose(cx, attempt) {
                         step = chosen;
@@ -211,7 +213,7 @@ where
     }
 
     /// Sends an attempt, and keeps a copy if another may follow.
-    fn send(&mut self, attempt: u32, deadline: Option<Time>) {
+    fn send(&mut self, attempt: u32, timeout: Option<Span>, deadline: Option<Time>) {
         let (Some(tracked), Some(mut request)) = (self.tracked.as_mut(), self.request.take())
         else {
             return;
@@ -223,9 +225,14 @@ where
                 call.forbid_retries();
             }
         }
+        // Not the call's timer: of a hedged call that may be when the next copy is due.
+        let sent = tracked.sent_at(attempt);
+        let gives_up = timeout
+            .map(|timeout| sent.after(timeout))
+            .filter(|&at| at != Time::MAX);
         let attempt = Attempt {
             number: attempt,
-            gives_up: call.timer().map(|timer| self.engine.instant_of(timer)),
+            gives_up: gives_up.map(|at| self.engine.instant_of(at)),
             deadline: deadline.map(|deadline| self.engine.instant_of(deadline)),
         };
         self.protocol.prepare(&mut request, attempt);

@@ -14,7 +14,8 @@ pub enum Action {
     Send {
         /// Its number, from 1.
         attempt: u32,
-        /// When the call will give up on it (also in [`crate::Call::timer`]), for transports that want to know.
+        /// When the call will give up on it, for transports that want to know. Unless the policy hedges, that is also
+        /// [`crate::Call::timer`].
         timeout: Option<Span>,
         /// The deadline to send along, when the policy propagates it.
         deadline: Option<Time>,

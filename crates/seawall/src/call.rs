@@ -166,7 +166,8 @@ impl Call {
         !self.retry_on.is_empty() || self.hedges
     }
 
-    /// The request cannot be sent again: whatever fails from now on is [`Stopped::NotRetryable`].
+    /// The request cannot be sent again: whatever fails from now on is [`Stopped::NotRetryable`]. A hedged call sends no
+    /// further copy, and the first failure of those that are out ends it.
     #[inline]
     pub fn forbid_retries(&mut self) {
         self.retry_on = FailureSet::NONE;

@@ -1,4 +1,4 @@
-//! Whether a failed attempt is tried again: six conditions, each with the reason that names it.
+//! Whether a failed attempt is tried again: the conditions, each with the reason that names it.
 
 use crate::action::Stopped;
 use crate::backoff::Hint;
@@ -11,16 +11,18 @@ use crate::order::Refusal;
 use crate::spec::{Retry, Spec};
 use crate::time::{Span, Time};
 
-/// The wait before the retry, or the first condition that does not hold.
+/// The wait before the retry, or the first condition that does not hold. A deadline that has passed comes before all of
+/// them.
 ///
 /// 1. The failure may be transient: its kind is retried by the policy and by the operation, its phase by
 ///    the policy.
 /// 2. The operation is idempotent, or the server cannot have seen the request: its kind is in
 ///    `unprocessed`, or it failed in a phase before sending.
 /// 3. Attempts are left, and retries are not switched off.
-/// 4. The wait the server asked for is within the longest accepted.
-/// 5. After the wait there is time left for an attempt.
-/// 6. The breaker is not known to refuse then, and the budget grants a retry. (The breaker is asked
+/// 4. Who may try again does so, which is drawn (`persistence`); otherwise the call ends as if its attempts were used.
+/// 5. The wait the server asked for is within the longest accepted.
+/// 6. After the wait there is time left for an attempt.
+/// 7. The breaker is not known to refuse then, and the budget grants a retry. (The breaker is asked
 ///    for good, and the bulkhead, when the attempt is sent.)
 ///
 /// The budget comes last, so that it pays only for what nothing else forbids.

@@ -21,6 +21,8 @@ pub(crate) struct Races {
 pub(super) struct Race {
     pub(super) machine: HedgedCall,
     pub(super) copies: [Copied; HEDGED_ATTEMPTS_MAX as usize],
+    /// Why no further copy is sent, once something else than their number forbids it.
+    pub(super) no_more: Option<Stopped>,
     /// How the call ends, once that is decided.
     pub(super) end: Option<Option<Stopped>>,
     live: bool,
@@ -73,6 +75,7 @@ impl Races {
         let fresh = Race {
             machine: HedgedCall::new(hedge, now),
             copies: [GONE; HEDGED_ATTEMPTS_MAX as usize],
+            no_more: None,
             end: None,
             live: true,
             next_free: NONE,

@@ -176,19 +176,25 @@ impl Client {
         let Some(race) = self.race(call) else {
             return;
         };
+        if let (Some(Pushback::DoNotRetry), Some(needed)) = (pushback, asked)
+            && race.machine.timer().is_some()
+        {
+            race.no_more = Some(Stopped::RetryAfterTooLong { needed });
+        }
         let end = if transient {
             CopyEnd::NonFatal(pushback)
         } else {
             CopyEnd::Fatal
         };
         let outcome = race.machine.ended(now, end);
+        let no_more = race.no_more;
         let nobody_out = race.copies.iter().all(|copy| copy.is != Is::Out);
         let due = race.machine.timer();
         if let HedgeOutcome::Commit { .. } = outcome {
             let stopped = if now >= call.deadline {
                 Stopped::DeadlineExceeded
             } else if transient {
-                Stopped::AttemptsUsed
+                no_more.unwrap_or(Stopped::AttemptsUsed)
             } else {
                 Stopped::NotRetryable
             };
@@ -261,6 +267,7 @@ impl Client {
             self.races.end(call.race);
             return Some(finish(call, stopped));
         }
+        // Asked before anything is taken: a copy that is not due takes nothing.
         if race.machine.timer().is_some_and(|due| due <= now) {
             if let Some(action) = self.send_copy(call, now, entropy) {
                 return Some(action);
@@ -273,7 +280,19 @@ impl Client {
         None
     }
 
-    /// Sends the copy that is due, if nothing forbids it. When nothing is out and nothing can follow, the call ends.
+    /// The copy that is due is refused, and no further one follows. When nothing is out, the call ends.
+    fn no_further_copy(&mut self, call: &mut Call, now: Time, stopped: Stopped) {
+        let Some(race) = self.race(call) else {
+            return;
+        };
+        let _ = race.machine.poll(now, true);
+        race.no_more = Some(stopped);
+        if race.copies.iter().all(|copy| copy.is != Is::Out) {
+            self.lose_race(call, now, stopped);
+        }
+    }
+
+    /// Sends the copy that is due, if nothing forbids it.
     fn send_copy(
         &mut self,
         call: &mut Call,
@@ -281,25 +300,20 @@ impl Client {
         entropy: &mut impl Entropy,
     ) -> Option<Action> {
         let left = remaining(call.deadline, now);
-        let refused = if left == Span::ZERO {
+        let admitted = if left == Span::ZERO {
             Err(Stopped::DeadlineExceeded)
+        } else if !call.hedges {
+            // Forbidden since the race began.
+            Err(Stopped::NotRetryable)
         } else if self.kill_switch {
             Err(Stopped::KillSwitch)
         } else {
             self.guards.admit_copy(call, now, entropy)
         };
-        let race = self.races.slots.get_mut(call.race as usize)?;
-        let sent = race.machine.poll(now, refused.is_err());
-        let in_flight = match (refused, sent) {
-            (Ok(in_flight), Some(_)) => in_flight,
-            (Err(stopped), _) => {
-                if !race.copies.iter().any(|copy| copy.is == Is::Out) {
-                    self.lose_race(call, now, stopped);
-                }
-                return None;
-            }
-            (Ok(_), None) => {
-                self.guards.step_back(call, now);
+        let in_flight = match admitted {
+            Ok(in_flight) => in_flight,
+            Err(stopped) => {
+                self.no_further_copy(call, now, stopped);
                 return None;
             }
         };
@@ -319,9 +333,11 @@ impl Client {
             ..GONE
         };
         self.exchange(call, &mut copy);
-        let race = self.race(call)?;
-        if let Some(place) = race.copies.iter_mut().find(|copy| copy.is == Is::Gone) {
-            *place = copy;
+        if let Some(race) = self.race(call) {
+            let _ = race.machine.poll(now, false);
+            if let Some(place) = race.copies.iter_mut().find(|copy| copy.is == Is::Gone) {
+                *place = copy;
+            }
         }
         self.set_race_timer(call);
         Some(Action::Send {

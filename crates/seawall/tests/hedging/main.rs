@@ -1,9 +1,11 @@
 //! Hedged calls: copies are attempts, with all that attempts have to pass.
 
+mod stopped;
+
 use seawall::{
-    Action, Breaker, BreakerRule, Budget, Bulkhead, Call, CallKey, Client, Deadline, Entropy,
-    FailureKind, FailureSet, Hedge, HedgeVariant, Operation, Rates, Reply, Request, Span, Spec,
-    Stopped, Time, Window, backoff, budget,
+    Action, Breaker, BreakerRule, Budget, BudgetEvent, Bulkhead, Call, CallKey, Client, Deadline,
+    Entropy, FailureKind, FailureSet, Hedge, HedgeVariant, Operation, Rates, Reply, Request, Span,
+    Spec, Stopped, Time, Window, backoff, budget,
 };
 
 struct Zeros;
@@ -205,30 +207,7 @@ fn copies_after_the_first_are_throttled_and_charged() {
 
 #[test]
 fn copies_have_permits_of_their_own_and_give_all_back() {
-    let mut spec = hedged();
-    spec.bulkhead = Some(Bulkhead {
-        max_in_flight: 2,
-        queue_from: None,
-        max_waiting: 0,
-        max_wait: Span::ZERO,
-        hold_during_backoff: None,
-    });
-    spec.breaker = Some(Breaker {
-        rule: BreakerRule::Rates(Rates {
-            window: Window::Count(9),
-            failure_rate: 1.0,
-            slow_rate: None,
-            slow_after: Span::MAX,
-            minimum_calls: 9,
-            open_for: Span::secs(1),
-            half_open_calls: 1,
-            ramp: None,
-        }),
-        counts: None,
-        count_refusals: false,
-        on: FailureSet::of(FailureKind::ALL),
-        ignored: FailureSet::NONE,
-    });
+    let spec = guarded();
     for cancel in [true, false] {
         let mut client = client(&spec);
         let mut call = two_out(&mut client);
@@ -264,6 +243,40 @@ fn what_is_not_idempotent_is_sent_once() {
         polled(&mut client, &mut call, ms(1)),
         ["not_idempotent of 1"]
     );
+}
+
+/// A breaker that counts attempts and never opens here, two permits, and a bucket of three retries.
+fn guarded() -> Spec {
+    let mut spec = hedged();
+    spec.bulkhead = Some(Bulkhead {
+        max_in_flight: 2,
+        queue_from: None,
+        max_waiting: 0,
+        max_wait: Span::ZERO,
+        hold_during_backoff: None,
+    });
+    spec.budget = Budget::Ratio {
+        of: BudgetEvent::Successes,
+        ratio: 0.1,
+        burst: 3.0,
+    };
+    spec.breaker = Some(Breaker {
+        rule: BreakerRule::Rates(Rates {
+            window: Window::Count(9),
+            failure_rate: 1.0,
+            slow_rate: None,
+            slow_after: Span::MAX,
+            minimum_calls: 9,
+            open_for: Span::secs(1),
+            half_open_calls: 1,
+            ramp: None,
+        }),
+        counts: None,
+        count_refusals: false,
+        on: FailureSet::of(FailureKind::ALL),
+        ignored: FailureSet::NONE,
+    });
+    spec
 }
 
 #[test]
