@@ -28,13 +28,19 @@ pub struct Cli {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 done and every promise kept · 1 a promise in `expect` was broken, or
-`check --deny-advice` or `draws --against` found something · 2 wrong input · 3 a file could not be read or written ·
-4 a limit ended a run · 5 less sure than asked for · 101 a bug in retrystorm · 130 interrupted";
+Exit codes:
+  0    done, and every promise kept
+  1    a promise in `expect` was broken, or `check --deny-advice` or `draws --against` found something
+  2    wrong input
+  3    a file could not be read or written
+  4    a limit ended a run
+  5    less sure than asked for
+  101  a bug in retrystorm
+  130  interrupted";
 
 /// How to talk meanwhile.
 #[derive(Clone, Copy, Debug, Args)]
-#[command(next_help_heading = "Talking")]
+#[command(next_help_heading = "What is printed")]
 pub struct Talk {
     /// Print no results and no progress, only errors
     #[arg(short, long, global = true)]

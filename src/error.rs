@@ -52,7 +52,7 @@ pub mod exit {
         ),
         (
             INTERRUPTED,
-            "Ctrl-C. What was finished was written and is marked as incomplete.",
+            "Ctrl-C or SIGTERM. What was finished was written and is marked as incomplete.",
         ),
     ];
 }

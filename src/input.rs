@@ -207,6 +207,9 @@ impl Place {
 }
 
 fn unknown(asked: &str, exists: bool, folder: Folder) -> String {
+    if Path::new(asked).is_dir() {
+        return format!("{asked} is a folder: name a file in it");
+    }
     if exists {
         return format!(
             "{asked}: expected a name that ends in .yaml, .yml, .toml or .json, or `-` for standard input (YAML or JSON)"

@@ -1,4 +1,5 @@
-//! Ctrl-C: the first one lets what is finished be written, the second one ends the program at once.
+//! Ctrl-C, and what `kill`, `timeout` and orchestrators send: the first signal lets what is finished be written, the second one ends
+//! the program at once.
 
 use std::process;
 use std::sync::Once;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use sim::expect::{Metric, evaluate};
-use sim::metrics::{Outcome, Window};
+use sim::metrics::{Ended, Outcome, Window};
 use sim::scenario::Scenario;
 use sim::verdict::{Judgement, Trigger, Verdict, judge};
 
@@ -222,9 +222,21 @@ impl Teller<'_> {
             Some(Trigger { end: None, .. }) => " while the trigger lasts",
             _ => "",
         };
+        let cut = |(_, o): (&Judgement, &Outcome)| o.ended != Ended::Completed;
         let Some(success) = self.success() else {
-            return "Degraded: no call ended".into();
+            return match self.alike().all(cut) {
+                true => "Cut short before any call ended: nothing to judge".into(),
+                false => "Degraded: no call ended".into(),
+            };
         };
+        if self.alike().all(cut) {
+            let ends = self.alike().map(|(_, o)| o.measured_to.0 as f64 / 1e9);
+            return format!(
+                "Cut short at {}, so nobody knows how it ends: {success} of calls ended well so far{}",
+                number::duration(ends.fold(0.0, f64::max)),
+                self.kept_down_by()
+            );
+        }
         if self.alike().all(|(j, _)| j.too_short) {
             return format!(
                 "Degraded, and cut short: {success} of calls ended well; a longer run.duration would tell whether it stays down{}",

@@ -19,7 +19,7 @@ use crate::replicate;
 use crate::report::manifest::Making;
 use crate::report::style::Style;
 use crate::report::summary::Summary;
-use crate::report::{Report, csv, folder, json, terminal};
+use crate::report::{Report, csv, file, folder, json, terminal};
 use crate::shipped::Folder;
 use crate::story::{Story, promises};
 use crate::warmup;
@@ -53,6 +53,9 @@ pub(super) fn run(run: &Run, talk: Talk, arguments: &[String]) -> Result<u8, Err
     };
     let seed = run.seed.unwrap_or(loaded.scenario.run.seed);
     let jobs = replicate::threads(run.jobs);
+
+    let out = (run.out.clone()).unwrap_or_else(|| PathBuf::from("output").join(&input.name));
+    file::may_write(&out, &folder::FILES.map(|(name, _)| name))?;
 
     interrupt::listen();
     let progress = Progress::new(talk, &input.name, u64::from(first));
@@ -109,10 +112,6 @@ pub(super) fn run(run: &Run, talk: Talk, arguments: &[String]) -> Result<u8, Err
         jobs,
         elapsed,
     };
-    let out = run
-        .out
-        .clone()
-        .unwrap_or_else(|| PathBuf::from("output").join(&input.name));
     let files = folder::write(&out, &report, &making, !run.no_plots)?;
     if !talk.quiet {
         super::print(&match run.format {

@@ -40,7 +40,9 @@ pub(super) fn validate(asked: &Validate, talk: Talk) -> Result<u8, Error> {
         findings.push(finding);
     }
     match asked.format {
-        FindingFormat::Text if live => super::print(&report::total(&findings, style))?,
+        FindingFormat::Text if live => {
+            super::print(&report::total(&findings, cases.len(), style))?;
+        }
         FindingFormat::Text => {}
         FindingFormat::Json => super::print(&report::json(&findings))?,
         FindingFormat::Csv => super::print(&report::csv(&findings))?,

@@ -74,9 +74,9 @@ pub fn header(style: Style) -> String {
     format!("{}\n", style.dim(&header))
 }
 
-/// The last line.
+/// The last line; `asked`: how many cases were to be run.
 #[must_use]
-pub fn total(findings: &[Finding], style: Style) -> String {
+pub fn total(findings: &[Finding], asked: usize, style: Style) -> String {
     let cases = findings.iter().filter(|finding| finding.passed()).count();
     let metrics = || findings.iter().flat_map(|finding| &finding.metrics);
     let good = metrics().filter(|m| m.verdict == Verdict::Passed).count();
@@ -87,7 +87,12 @@ pub fn total(findings: &[Finding], style: Style) -> String {
         "{cases} of {} cases and {good} of {all} known values hold.",
         findings.len()
     );
-    if cases == findings.len() {
+    if findings.len() < asked {
+        let left = asked - findings.len();
+        style.warn(&format!(
+            "Interrupted, with {left} of {asked} cases not run. {text}"
+        )) + "\n"
+    } else if cases == findings.len() {
         style.good(&text) + "\n"
     } else {
         style.bad(&text) + "\n"

@@ -30,6 +30,13 @@ pub(crate) fn parse(text: &str, names: &Names, run: Option<&Run>) -> Result<Expe
     if value.is_empty() {
         return Err("a value is missing".into());
     }
+    if let Some(turned) = left.trim_end().strip_suffix('=') {
+        let sign = text[turned.len()..].trim_start();
+        let sign: String = sign.chars().take_while(|c| "=<>".contains(*c)).collect();
+        return Err(format!(
+            "`{sign}` is no comparison: write <=, >=, <, >, == or !="
+        ));
+    }
     let measure = measure_of(left, from, to, names, run)?;
     Ok(Expectation {
         text: text.trim().into(),

@@ -30,6 +30,8 @@
 //! * **metastable** if it is neither though the trigger has been over for two blocks, and for ten windows or more;
 //! * **degraded** otherwise: bad while a trigger lasts that never ends, too little time after it to tell, or
 //!   not well to begin with (below 95 % of the load offered before the trigger, or without one).
+//!
+//! A run that was cut short, by a limit or by hand, is at best degraded: nobody knows what would have come.
 
 mod series;
 mod trigger;
@@ -132,13 +134,17 @@ pub struct Judgement {
 pub fn judge(scenario: &Scenario, outcome: &Outcome) -> Judgement {
     let trigger = Trigger::of(scenario);
     let series = Series::of(scenario, outcome, trigger);
-    let verdict = series.verdict(trigger);
+    let cut_short = outcome.ended != Ended::Completed;
+    let verdict = match series.verdict(trigger) {
+        Verdict::Healthy | Verdict::Recovered { .. } if cut_short => Verdict::Degraded,
+        verdict => verdict,
+    };
     Judgement {
         verdict,
         trigger,
         baseline: series.baseline,
         block: series.block,
-        too_short: outcome.ended == Ended::Completed
+        too_short: !cut_short
             && verdict == Verdict::Degraded
             && series.well_before
             && trigger

@@ -109,6 +109,10 @@ fn what_cannot_be_promised_is_refused_with_the_mend() {
             "no comparison: write metric(target) <= value",
         ),
         (
+            "amplification(api) =< 2",
+            "`=<` is no comparison: write <=, >=, <, >, == or !=",
+        ),
+        (
             "amplifcation(api) <= 1",
             "no metric is called `amplifcation`: did you mean `amplification`?",
         ),

@@ -405,3 +405,44 @@ faults: [ { at: 120s, for: 10s, outage: api } ]
     one.windows[0].end = Time::ZERO.after(Span::secs(600));
     assert_eq!(judge(&scenario, &one).verdict, Verdict::Degraded);
 }
+
+/// Nobody knows what would have come.
+#[test]
+fn what_was_cut_short_is_neither_healthy_nor_recovered() {
+    let scenario = yaml(
+        "
+version: 1
+run: { duration: 100s, window: 1s }
+clients: { a: { arrivals: { poisson: 1000/s }, calls: [ b ] } }
+services: { b: { work: 1ms } }
+faults: [ { at: 20s, for: 10s, slow: { service: b, factor: 2 } } ]
+",
+    );
+    for (good, whole) in [
+        (&(|_| (1000, 1000)) as &dyn Fn(u64) -> (u64, u64), "healthy"),
+        (
+            &|second| (1000, if (20..40).contains(&second) { 0 } else { 1000 }),
+            "recovered",
+        ),
+        (
+            &|second| (1000, if second >= 20 { 0 } else { 1000 }),
+            "metastable",
+        ),
+    ] {
+        let mut outcome = run(&scenario, good);
+        assert_eq!(judge(&scenario, &outcome).verdict.name(), whole);
+        for ended in Ended::ALL
+            .into_iter()
+            .filter(|ended| *ended != Ended::Completed)
+        {
+            outcome.ended = ended;
+            let cut = judge(&scenario, &outcome).verdict;
+            let expected = if whole == "metastable" {
+                whole
+            } else {
+                "degraded"
+            };
+            assert_eq!(cut.name(), expected, "{ended:?}");
+        }
+    }
+}

@@ -70,12 +70,12 @@ record! {
         /// Events handled.
         events: u64 = 10_000_000_000,
         /// Calls in flight at once, all layers.
-        calls: u64 = 5_000_000,
+        calls: u64 = 2_000_000,
         /// Jobs waiting at any one service.
-        queue: u64 = 5_000_000,
+        queue: u64 = 2_000_000,
         /// What everything in flight and every window takes, as the kernel counts it: looked at when a window closes and
         /// as calls in flight grow.
-        memory: Bytes = "8GiB",
+        memory: Bytes = "4GiB",
         /// Events in a row in which no time passes, as in a loop without a pause; the run ends after at least so many
         /// and at most twice as many.
         standstill: u64 = 10_000_000,
