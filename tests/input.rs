@@ -53,6 +53,7 @@ fn what_is_not_there_is_answered_with_what_may_have_been_meant() {
         "grid.yaml",
         "version: 1\nquestion: Which?\nmodel: small.yaml\nvary: { run.seed: [1, 2] }\nmeasure: [goodput]\n",
     );
+    folder.write("grid.txt", "");
     for (command, words) in [
         ("run metastabel", "did you mean `metastable`"),
         ("sweep attempts-mpa", "did you mean `attempts-map`"),
@@ -72,8 +73,9 @@ fn what_is_not_there_is_answered_with_what_may_have_been_meant() {
             "sweep small.yaml",
             "small.yaml is a scenario, not an experiment: `retrystorm run small.yaml` runs it",
         ),
+        ("run .", ". is a folder: name a file in it"),
         (
-            "run .",
+            "run grid.txt",
             "expected a name that ends in .yaml, .yml, .toml or .json, or `-`",
         ),
         (

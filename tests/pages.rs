@@ -117,3 +117,19 @@ fn says(cell: &str, value: &str) -> bool {
     let mut words = cell.split(|c: char| !(c.is_alphanumeric() || "_.%".contains(c)));
     words.any(|word| word.trim_matches('.') == value)
 }
+
+#[test]
+fn the_page_on_experiments_names_every_key() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: &str| fs::read_to_string(root.join(path)).expect("readable");
+    let page = read("docs/experiments.md");
+    let schema: Value = serde_json::from_str(&read("schema/experiment.json")).expect("JSON");
+    let records = schema["$defs"].as_object().expect("definitions").values();
+    let keys = records.filter_map(|record| record["properties"].as_object());
+    let keys: Vec<&String> = keys.flat_map(|keys| keys.keys()).collect();
+    assert!(keys.len() > 20, "{keys:?}");
+    for key in keys.into_iter().filter(|key| *key != "$schema") {
+        let named = [format!("`{key}`"), format!("{key}:")];
+        assert!(named.iter().any(|name| page.contains(name)), "{key}");
+    }
+}

@@ -1,6 +1,7 @@
 //! `retrystorm validate`.
 
 use rayon::ThreadPoolBuilder;
+use sim::scenario::nearest;
 
 use crate::cli::Talk;
 use crate::cli::validate::{FindingFormat, Validate};
@@ -65,12 +66,19 @@ fn chosen(asked: &Validate) -> Result<Vec<Case>, Error> {
             .iter()
             .any(|case| case.id == *name || case.family == *name)
         {
+            let mut families: Vec<&str> = all.iter().map(|case| case.family.as_str()).collect();
+            families.sort_unstable();
+            families.dedup();
+            let known = all
+                .iter()
+                .map(|case| case.id.as_str())
+                .chain(families.clone());
+            let hint = match nearest(name, known) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("families: {}", families.join(", ")),
+            };
             return Err(Error::Usage(format!(
-                "no reference case and no family is called `{name}`; all of them: {}",
-                all.iter()
-                    .map(|case| case.id.as_str())
-                    .collect::<Vec<_>>()
-                    .join(", ")
+                "no reference case and no family is called `{name}`; {hint}"
             )));
         }
     }

@@ -419,13 +419,16 @@ faults: [ { at: 20s, for: 10s, slow: { service: b, factor: 2 } } ]
 ",
     );
     for (good, whole) in [
-        (&(|_| (1000, 1000)) as &dyn Fn(u64) -> (u64, u64), "healthy"),
         (
-            &|second| (1000, if (20..40).contains(&second) { 0 } else { 1000 }),
+            &(|_: u64| (1000u64, 1000u64)) as &dyn Fn(u64) -> (u64, u64),
+            "healthy",
+        ),
+        (
+            &|second: u64| (1000, if (20..40).contains(&second) { 0 } else { 1000 }),
             "recovered",
         ),
         (
-            &|second| (1000, if second >= 20 { 0 } else { 1000 }),
+            &|second: u64| (1000, if second >= 20 { 0 } else { 1000 }),
             "metastable",
         ),
     ] {
