@@ -1,5 +1,7 @@
 //! Every trap is seen where it is and not where it is not, and docs/advice.md says all of them.
 
+mod operations;
+
 use std::fmt::Write as _;
 use std::path::Path;
 

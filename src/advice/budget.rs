@@ -118,14 +118,14 @@ fn per_second(calls: f64) -> String {
 }
 
 fn most(hop: &Hop<'_>) -> String {
-    match hop.spec.retry.max_attempts {
+    match hop.most {
         u32::MAX => "attempts without limit".into(),
-        n => format!("up to {} attempts", plain(hop.calls_per_s * f64::from(n))),
+        _ => format!("up to {} attempts", plain(hop.attempts_per_s)),
     }
 }
 
 fn figures(hop: &Hop<'_>) -> Vec<(&'static str, f64)> {
-    let attempts = match hop.spec.retry.max_attempts {
+    let attempts = match hop.most {
         u32::MAX => f64::INFINITY,
         n => f64::from(n),
     };
@@ -188,7 +188,7 @@ fn everything(facts: &Facts<'_>) -> Vec<Finding> {
                 "a budget of {} retries per call, where {} allow {}: it bounds next to nothing",
                 plain(ratio),
                 hop.attempts(),
-                match hop.spec.retry.max_attempts {
+                match hop.most {
                     u32::MAX => "any number".into(),
                     n => (n - 1).to_string(),
                 }

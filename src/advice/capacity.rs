@@ -4,6 +4,9 @@ use super::facts::Facts;
 use super::{Finding, Severity, Trap};
 use crate::number::{rate, share};
 
+/// Capacities that differ by less are those of one mix of operations.
+const SAME_MIX: f64 = 0.005;
+
 pub(super) const TRAPS: [Trap; 2] = [
     Trap {
         name: "overloaded",
@@ -58,14 +61,32 @@ fn exceeds(facts: &Facts<'_>) -> Vec<Finding> {
             continue;
         };
         let (offered, failing) = (facts.offered(index), facts.failing(index));
-        if offered > capacity || failing <= capacity {
+        let workers = facts.workers(index).unwrap_or(f64::INFINITY);
+        // Compared in workers: what comes then is of another mix, of which more or less can be done.
+        let wanted = facts.failing_holds(index);
+        if offered > capacity || wanted <= workers {
             continue;
         }
-        let most = if failing.is_finite() {
+        let then = failing * workers / wanted;
+        let most = if !failing.is_finite() {
+            "attempts come without limit".into()
+        } else if (then / capacity - 1.0).abs() < SAME_MIX {
             format!("{} come", rate(failing))
         } else {
-            "attempts come without limit".into()
+            format!(
+                "{} come, of a mix of which {} can be done",
+                rate(failing),
+                rate(then)
+            )
         };
+        let room = capacity / offered - 1.0;
+        let mut figures = vec![
+            ("offered_per_s", offered),
+            ("failing_per_s", failing),
+            ("capacity_per_s", capacity),
+            ("retries_per_call_at_capacity", room),
+        ];
+        figures.extend(then.is_finite().then_some(("capacity_then_per_s", then)));
         found.push(Finding {
             place: facts.of_service(index, &[]),
             subject: service.name.clone(),
@@ -75,14 +96,12 @@ fn exceeds(facts: &Facts<'_>) -> Vec<Finding> {
                 rate(offered),
                 rate(capacity),
             ),
-            figures: vec![
-                ("offered_per_s", offered),
-                ("failing_per_s", failing),
-                ("capacity_per_s", capacity),
-            ],
+            figures,
             mend: format!(
-                "bound retries to {} of calls by a `budget` (over all layers together), or make room",
-                share((capacity / offered - 1.0).max(0.0))
+                "bound retries by a `budget`, over all layers together, to well below {} of calls, which take all the room \
+                 there is ({} leave half of it to catch up), or make room",
+                share(room),
+                share(room / 2.0)
             ),
         });
     }

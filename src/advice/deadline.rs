@@ -30,14 +30,16 @@ pub(super) const TRAPS: [Trap; 2] = [
     },
 ];
 
-/// The longest a call along `hop` can take by its own policy, an inherited deadline left out: its limit, or all
-/// attempts with middling waits between them. `None` is for ever.
-fn alone(hop: &Hop<'_>) -> Option<Span> {
+/// The longest a call from a call site of `hop` can take by its own policy, an inherited deadline left out: its limit, or
+/// all attempts that it can make with middling waits between them. `None` is for ever.
+fn alone(facts: &Facts<'_>, hop: &Hop<'_>, site: u32) -> Option<Span> {
     let spec = hop.spec;
-    let attempts = spec.retry.max_attempts;
+    let attempts = match hop.retries() {
+        true => facts.scenario.most_attempts(site),
+        false => 1,
+    };
     let all = spec.attempt_timeout.filter(|_| attempts < u32::MAX);
     let all = all.map(|attempt| {
-        let attempts = if hop.retries() { attempts } else { 1 };
         let waits = Draw::Middle.total(&spec.retry.backoff, attempts - 1);
         waits.plus(attempt.times(f64::from(attempts)))
     });
@@ -47,9 +49,9 @@ fn alone(hop: &Hop<'_>) -> Option<Span> {
     }
 }
 
-/// Whether a call along `hop` ends with the deadline of the call above.
-fn takes_over(above: &Hop<'_>, hop: &Hop<'_>) -> bool {
-    above.spec.deadline.propagate && hop.spec.deadline.inherit && above.deadline.is_some()
+/// Whether a call along `hop` ends with the deadline, if any, of the call above.
+fn takes_over(above: &Hop<'_>, hop: &Hop<'_>, deadline: Option<Span>) -> bool {
+    above.spec.deadline.propagate && hop.spec.deadline.inherit && deadline.is_some()
 }
 
 fn outlasts(facts: &Facts<'_>) -> Vec<Finding> {
@@ -61,15 +63,17 @@ fn outlasts(facts: &Facts<'_>) -> Vec<Finding> {
         {
             continue;
         }
-        let own = facts.own_time(hop);
-        for above in facts.above(hop) {
-            let Some(given) = above.attempt_limit.map(Span::as_secs_f64) else {
+        for (above, from, site) in facts.ways(hop) {
+            let Some(given) = facts.attempt_limit(from).map(Span::as_secs_f64) else {
                 continue;
             };
-            let alone = alone(hop).map(Span::as_secs_f64);
+            let own = facts.own_time(from);
+            let alone = alone(facts, hop, site).map(Span::as_secs_f64);
             // A deadline that comes along bounds the call as well, but not the attempt that it belongs to.
-            let passed_on = above.deadline.map(Span::as_secs_f64);
-            let bound = match (alone, passed_on.filter(|_| takes_over(above, hop))) {
+            let deadline = facts.deadline(from);
+            let takes_over = takes_over(above, hop, deadline);
+            let passed_on = deadline.map(Span::as_secs_f64);
+            let bound = match (alone, passed_on.filter(|_| takes_over)) {
                 (Some(alone), Some(passed_on)) => Some((own + alone).min(passed_on)),
                 (Some(alone), None) => Some(own + alone),
                 (None, passed_on) => passed_on,
@@ -90,11 +94,11 @@ fn outlasts(facts: &Facts<'_>) -> Vec<Finding> {
                     "{} waits {} for {}, which may be busy with {} for {takes} (its own work and all attempts)",
                     above.caller,
                     duration(given),
-                    hop.caller,
-                    hop.service.name,
+                    facts.called(from),
+                    facts.called(site),
                 ),
                 figures,
-                mend: if takes_over(above, hop) {
+                mend: if takes_over {
                     "give the caller's attempts at least that time, or this call a shorter `deadline`".into()
                 } else {
                     "let this call inherit the deadline (`deadline: { inherit: true }`) and the caller send it \
@@ -111,11 +115,14 @@ fn outlasts(facts: &Facts<'_>) -> Vec<Finding> {
 fn ignored(facts: &Facts<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for hop in &facts.hops {
-        let late = facts
-            .above(hop)
-            .find(|above| above.deadline.is_some() && !takes_over(above, hop));
-        let Some(above) = late else { continue };
-        let given = above.deadline.map_or(0.0, Span::as_secs_f64);
+        let late = facts.ways(hop).find_map(|(above, from, site)| {
+            let deadline = facts.deadline(from)?;
+            let kept = takes_over(above, hop, Some(deadline));
+            (!kept).then_some((above, from, site, deadline.as_secs_f64()))
+        });
+        let Some((above, from, site, given)) = late else {
+            continue;
+        };
         let (place, key) = if hop.spec.deadline.inherit {
             (
                 facts.of_policy(above, &["deadline", "propagate"]),
@@ -132,10 +139,10 @@ fn ignored(facts: &Facts<'_>) -> Vec<Finding> {
             subject: hop.name.clone(),
             reason: format!(
                 "{} is given {} by {}, but its call to {} does not know how much of that is left",
-                hop.caller,
+                facts.called(from),
                 duration(given),
                 above.caller,
-                hop.service.name
+                facts.called(site)
             ),
             figures: vec![("caller_deadline_s", given)],
             mend: format!("`deadline: {{ {key} }}`, with a `slack` for the way home"),

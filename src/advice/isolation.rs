@@ -116,17 +116,12 @@ fn never_opens(facts: &Facts<'_>) -> Vec<Finding> {
         let Some((needed, window)) = needs(&breaker.rule) else {
             continue;
         };
-        let attempts = match (
-            hop.spec.breaker_counts().unwrap_or_default(),
-            hop.retries(),
-            hop.spec.retry.max_attempts,
-        ) {
-            (Counts::Attempts, true, u32::MAX) => continue,
-            (Counts::Attempts, true, attempts) => f64::from(attempts),
-            _ => 1.0,
+        let counted = match hop.spec.breaker_counts().unwrap_or_default() {
+            Counts::Attempts if hop.retries() => hop.attempts_per_s,
+            _ => hop.calls_per_s,
         };
         let per_process = hop.calls_per_s / f64::from(hop.processes);
-        let seen = per_process * attempts * window.as_secs_f64();
+        let seen = counted / f64::from(hop.processes) * window.as_secs_f64();
         if seen >= f64::from(needed) {
             continue;
         }
@@ -303,7 +298,10 @@ fn time_held(facts: &Facts<'_>, hop: &Hop<'_>) -> Option<f64> {
         Caller::Service(caller) => facts.scenario.services[caller as usize].honours_cancellation,
         Caller::Client(_) => false,
     };
-    let left: Option<Vec<Span>> = facts.above(hop).map(|above| above.attempt_limit).collect();
+    let above = facts
+        .ways(hop)
+        .map(|(_, from, _)| facts.attempt_limit(from));
+    let left: Option<Vec<Span>> = above.collect();
     let left = left
         .and_then(|each| each.into_iter().max())
         .filter(|_| honours);

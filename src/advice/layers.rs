@@ -1,7 +1,5 @@
 //! Retries of several layers.
 
-use sim::scenario::model::Caller;
-
 use super::facts::{Facts, Hop};
 use super::{Finding, Severity, Trap};
 use crate::number::plain;
@@ -26,78 +24,94 @@ pub(super) const TRAPS: [Trap; 2] = [
     },
 ];
 
-/// The retrying edges without a bound on the way down to the service of `hop` that multiply most, from the top.
-fn way<'h, 'a>(facts: &'h Facts<'a>, hop: &'h Hop<'a>, depth: usize) -> Vec<&'h Hop<'a>> {
-    let mut best: Vec<&Hop<'a>> = Vec::new();
-    // Services may call each other, though no call goes in a circle; no way is longer than all edges.
-    if depth < facts.hops.len() {
-        for above in facts.above(hop) {
-            let way = way(facts, above, depth + 1);
-            if product(&way) > product(&best) {
+/// By call site: the calls that are retried without a bound on the way down to it, itself included, that multiply most,
+/// from the top.
+struct Ways<'f, 'a> {
+    facts: &'f Facts<'a>,
+    known: Vec<Option<Vec<u32>>>,
+}
+
+impl Ways<'_, '_> {
+    fn to(&mut self, site: u32) -> Vec<u32> {
+        if let Some(known) = &self.known[site as usize] {
+            return known.clone();
+        }
+        // Whoever asks for a token may need one for that: such a circle is gone round once.
+        self.known[site as usize] = Some(Vec::new());
+        let facts = self.facts;
+        let mut best: Vec<u32> = Vec::new();
+        for &above in &facts.topology.reach.above[site as usize] {
+            let way = self.to(above);
+            if product(facts, &way) > product(facts, &best) {
                 best = way;
             }
         }
+        if multiplies(facts, site) {
+            best.push(site);
+        }
+        self.known[site as usize] = Some(best.clone());
+        best
     }
-    if hop.retries() && !hop.bounded() {
-        best.push(hop);
-    }
-    best
 }
 
-fn product(way: &[&Hop<'_>]) -> f64 {
-    way.iter()
-        .map(|hop| match hop.spec.max_attempts() {
-            u32::MAX => f64::INFINITY,
-            n => f64::from(n),
-        })
-        .product()
+/// Whether calls from a call site are retried without a bound.
+fn multiplies(facts: &Facts<'_>, site: u32) -> bool {
+    let hop = facts.hop_of(site);
+    hop.is_some_and(|hop| hop.retries() && !hop.bounded() && facts.scenario.most_attempts(site) > 1)
+}
+
+fn attempts(facts: &Facts<'_>, site: u32) -> f64 {
+    match facts.scenario.most_attempts(site) {
+        u32::MAX => f64::INFINITY,
+        n => f64::from(n),
+    }
+}
+
+fn product(facts: &Facts<'_>, way: &[u32]) -> f64 {
+    way.iter().map(|site| attempts(facts, *site)).product()
 }
 
 fn stacked(facts: &Facts<'_>) -> Vec<Finding> {
+    let mut ways = Ways {
+        facts,
+        known: vec![None; facts.scenario.sites.len()],
+    };
     let mut found = Vec::new();
     for (service, named) in facts.scenario.services.iter().enumerate() {
-        // Said where the way ends: at the lowest service that a retrying edge leads to.
-        let ways = facts.to(service).map(|hop| way(facts, hop, 0));
-        let Some(way) = ways
-            .filter(|way| {
-                way.len() > 1
-                    && way
-                        .last()
-                        .is_some_and(|hop| hop.edge.service as usize == service)
-            })
-            .max_by(|a, b| product(a).total_cmp(&product(b)))
-        else {
+        // Said where the way ends: at the lowest service that a retried call leads to.
+        let ends = facts.to(service).flat_map(|hop| &hop.sites).filter(|site| {
+            let mut below = facts.topology.reach.below(**site);
+            multiplies(facts, **site) && !below.any(|below| multiplies(facts, below))
+        });
+        let to = ends.map(|site| ways.to(*site)).filter(|way| way.len() > 1);
+        let worst = to.max_by(|a, b| product(facts, a).total_cmp(&product(facts, b)));
+        let Some(way) = worst else { continue };
+        let layers: Vec<&Hop<'_>> = way.iter().filter_map(|site| facts.hop_of(*site)).collect();
+        let Some((last, site)) = layers.last().zip(way.last()) else {
             continue;
         };
-        let further = facts.hops.iter().any(|hop| {
-            hop.edge.caller == Caller::Service(service as u32) && hop.retries() && !hop.bounded()
-        });
-        if further {
-            continue;
-        }
-        let last = way[way.len() - 1];
         let worst = facts.topology.worst_amplification[service];
         let factors: Vec<String> = way
             .iter()
-            .map(|hop| match hop.spec.max_attempts() {
+            .map(|site| match facts.scenario.most_attempts(*site) {
                 u32::MAX => "∞".into(),
                 n => n.to_string(),
             })
             .collect();
-        let layers: Vec<&str> = way.iter().map(|hop| hop.caller).collect();
-        let all = product(&way);
+        let callers: Vec<&str> = layers.iter().map(|hop| hop.caller).collect();
+        let all = product(facts, &way);
         found.push(Finding {
             place: facts.of_policy(last, &["retry", "max_attempts"]),
             subject: named.name.clone(),
             reason: format!(
                 "{} layers retry on the way to {} ({}): {} = {} attempts for one call when it fails{}",
                 way.len(),
-                named.name,
-                layers.join(", "),
+                facts.called(*site),
+                callers.join(", "),
                 factors.join(" × "),
                 if all.is_finite() { plain(all) } else { "∞".into() },
                 if worst > all {
-                    format!("; {} with the bounded layers", plain(worst))
+                    format!("; {} with all that is bounded or called besides", plain(worst))
                 } else {
                     String::new()
                 }

@@ -59,7 +59,8 @@ fn without_effect(facts: &Facts<'_>) -> Vec<Finding> {
             }
             FaultKind::ChangeLink { link, .. } => {
                 let links = &facts.scenario.links;
-                let used = facts.scenario.sites.iter().any(|site| site.link == link);
+                let mut called = facts.hops.iter().flat_map(|hop| &hop.sites);
+                let used = called.any(|site| facts.scenario.sites[*site as usize].link == link);
                 if !used {
                     found.push(Finding {
                         place: facts.places.find(&["faults", &index.to_string()]),

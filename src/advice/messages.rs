@@ -26,9 +26,10 @@ fn too_short(facts: &Facts<'_>) -> Vec<Finding> {
         let Some(messages) = service.messages().filter(|m| m.heartbeat.is_none()) else {
             continue;
         };
-        let lengths = service.operations.iter();
-        let lengths =
-            lengths.filter_map(|operation| Length::of_program(facts.scenario, operation.entry));
+        let entries = facts
+            .operations(index)
+            .map(|of| service.operations[of].entry);
+        let lengths = entries.filter_map(|entry| Length::of_program(facts.scenario, entry));
         let longest = lengths.max_by_key(|length| length.quantile(0.99));
         let Some(longest) = longest.filter(|length| length.beyond(messages.visibility) > FEW)
         else {

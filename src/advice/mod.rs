@@ -24,7 +24,7 @@ use sim::scenario::Location;
 use facts::Facts;
 pub use show::{KEYS, SUMMARY, count, json, line, text};
 
-/// How bad it is.
+/// How bad it is, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// It contradicts itself, or it does harm as soon as something fails.
@@ -84,7 +84,7 @@ pub struct Advice {
     pub place: Location,
     /// What it is about, the first in the order of the file: an edge, a service.
     pub subject: String,
-    /// What the same place also does to.
+    /// Of what the same is to be said: what the same place also does it to.
     pub also: Vec<String>,
     /// What is the matter, with the numbers.
     pub reason: String,
@@ -115,7 +115,8 @@ pub fn traps() -> Vec<Trap> {
     .concat()
 }
 
-/// All there is to say about a scenario, in the order of the text; what `allowed` names is left out.
+/// All there is to say about a scenario, mistakes before risks, each in the order of the text; what `allowed` names is
+/// left out.
 #[must_use]
 pub fn advise(facts: &Facts<'_>, allowed: &[String]) -> Vec<Advice> {
     let mut all: Vec<Advice> = Vec::new();
@@ -143,10 +144,10 @@ pub fn advise(facts: &Facts<'_>, allowed: &[String]) -> Vec<Advice> {
             }
         }
     }
-    // The order of the text: the file from its top, then the overrides.
+    // By weight, then by the order of the text: the file from its top, then the overrides.
     all.sort_by_key(|advice| {
         let position = advice.place.line_and_column;
-        (position.is_none(), position, advice.severity)
+        (advice.severity, position.is_none(), position)
     });
     all
 }

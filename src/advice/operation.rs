@@ -46,17 +46,6 @@ const HOPELESS: [FailureKind; 6] = [
     FailureKind::Decode,
 ];
 
-/// The operations that `hop` calls: name and semantics.
-fn operations<'h>(
-    facts: &'h Facts<'_>,
-    hop: &'h Hop<'_>,
-) -> impl Iterator<Item = &'h sim::scenario::model::ServiceOperation> {
-    let sites = hop.sites.iter();
-    sites.map(|&site| {
-        &hop.service.operations[facts.scenario.sites[site as usize].operation as usize]
-    })
-}
-
 fn doubled(facts: &Facts<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for hop in facts.hops.iter().filter(|hop| hop.retries()) {
@@ -64,75 +53,70 @@ fn doubled(facts: &Facts<'_>) -> Vec<Finding> {
         let may_have = |kind: &FailureKind| kind.phase() >= Phase::Send;
         let kinds = retry.unprocessed.and(retry.on).iter().filter(may_have);
         let kinds: Vec<&str> = kinds.map(FailureKind::name).collect();
-        let once = operations(facts, hop).find(|operation| !operation.semantics.idempotent);
-        let (Some(operation), false) = (once, kinds.is_empty()) else {
+        let mut sites = hop.sites.iter();
+        let once = sites.find(|site| !facts.scenario.semantics(**site).idempotent);
+        let (Some(site), false) = (once, kinds.is_empty()) else {
             continue;
         };
         found.push(Finding {
             place: facts.of_policy(hop, &["retry", "unprocessed"]),
             subject: hop.name.clone(),
             reason: format!(
-                "{}{} is not idempotent and is repeated after {}, when it may have been done already",
-                hop.service.name,
-                named(&operation.name),
+                "{} is not idempotent and is repeated after {}, when it may have been done already",
+                facts.called(*site),
                 kinds.join(", ")
             ),
             figures: Vec::new(),
-            mend: "take them out of `unprocessed`, or make the operation idempotent, with a key".into(),
+            mend: "take them out of `unprocessed`, or make the operation idempotent, with a key"
+                .into(),
         });
     }
     found
 }
 
-fn named(operation: &str) -> String {
-    match operation {
-        "default" => String::new(),
-        operation => format!(".{operation}"),
+/// Why none of the retries is made that the policy of a call site asks for; `None`: some are.
+fn never(facts: &Facts<'_>, hop: &Hop<'_>, site: u32) -> Option<&'static str> {
+    if facts.scenario.most_attempts(site) > 1 {
+        return None;
     }
+    let (operation, retry) = (facts.scenario.semantics(site), &hop.spec.retry);
+    let of = facts.scenario.sites[site as usize].operation as usize;
+    let only = |only: FailureSet| only.and(retry.on).is_empty();
+    Some(if !operation.retryable {
+        "must not be retried"
+    } else if operation.retry_only.is_some_and(only) {
+        "may be retried only after other kinds of failure"
+    } else if operation.idempotent {
+        "fails in other phases than those that are retried"
+    } else if hop.service.operations[of].semantics.idempotent {
+        "is idempotent with a key only, and none is sent"
+    } else {
+        "is not idempotent"
+    })
 }
 
 fn refused(facts: &Facts<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
-    for hop in facts.hops.iter().filter(|hop| hop.retries()) {
+    for hop in facts.hops.iter().filter(|hop| hop.says_retries()) {
         let retry = &hop.spec.retry;
-        // Kinds that can be retried at all if the operation is not idempotent.
-        let unseen = retry
-            .on
-            .iter()
-            .filter(|kind| retry.unprocessed.contains(*kind) || kind.phase() < Phase::Send);
-        let unseen = unseen.fold(FailureSet::NONE, FailureSet::with);
-        let why = operations(facts, hop).find_map(|operation| {
-            let semantics = operation.semantics;
-            let name = &operation.name;
-            if !semantics.retryable {
-                Some((name, "must not be retried".to_string()))
-            } else if semantics
-                .retry_only
-                .is_some_and(|only| only.and(retry.on).is_empty())
-            {
-                Some((
-                    name,
-                    "may be retried only after other kinds of failure".into(),
-                ))
-            } else if !semantics.idempotent && unseen.is_empty() {
-                Some((name, "is not idempotent".into()))
-            } else {
-                None
-            }
-        });
-        let Some((operation, why)) = why else {
+        let mut sites = hop.sites.iter();
+        let Some((site, why)) = sites.find_map(|&site| Some((site, never(facts, hop, site)?)))
+        else {
             continue;
         };
         let kinds: Vec<&str> = retry.on.iter().map(FailureKind::name).collect();
+        let (retries, are) = match retry.max_attempts {
+            u32::MAX => ("retries".into(), "are"),
+            2 => ("the retry".into(), "is"),
+            attempts => (format!("the {} retries", attempts - 1), "are"),
+        };
         found.push(Finding {
             place: facts.of_policy(hop, &["retry"]),
             subject: hop.name.clone(),
             reason: format!(
-                "{} on {} are never made: {}{} {why}",
-                hop.attempts(),
+                "{retries} on {} {are} never made: {} {why}",
                 kinds.join(", "),
-                hop.service.name,
-                named(operation)
+                facts.called(site)
             ),
             figures: Vec::new(),
             mend: "call it under a policy without retries, or say what may be repeated and when"

@@ -128,36 +128,46 @@ fn unbounded(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 fn goes_on(facts: &Facts<'_>) -> Vec<Finding> {
-    let mut found = Vec::new();
-    for hop in &facts.hops {
-        let timed = hop.spec.attempt_timeout.is_some();
-        let works = facts.hold(hop.edge.service as usize) > 0.0;
-        if hop.service.honours_cancellation
-            || hop.service.messages().is_some()
-            || !timed
-            || !works
-            || !hop.retries_on(FailureKind::Timeout)
-        {
-            continue;
+    let place =
+        |hop: &Hop<'_>| facts.of_service(hop.edge.service as usize, &["honours_cancellation"]);
+    let most = |hop: &Hop<'_>| match hop.most {
+        u32::MAX => f64::INFINITY,
+        n => f64::from(n),
+    };
+    let left = facts.hops.iter().filter(|hop| {
+        hop.spec.attempt_timeout.is_some()
+            && hop.retries_on(FailureKind::Timeout)
+            && facts.hold(hop.edge.service as usize) > 0.0
+            && !hop.service.honours_cancellation
+            && hop.service.messages().is_none()
+    });
+    let mut left: Vec<&Hop<'_>> = left.collect();
+    // It is said once: of the edge with most attempts, with the place of its service.
+    left.sort_by(|a, b| most(b).total_cmp(&most(a)));
+    let Some(first) = left.first().map(|hop| place(hop)) else {
+        return Vec::new();
+    };
+    let mut services: Vec<&str> = Vec::new();
+    for hop in &left {
+        if !services.contains(&hop.service.name.as_str()) {
+            services.push(&hop.service.name);
         }
-        found.push(Finding {
-            place: facts.of_service(hop.edge.service as usize, &["honours_cancellation"]),
-            subject: hop.name.clone(),
-            reason: format!(
-                "{} works on after a timeout of {}: one call can have up to {} there at once",
-                hop.service.name,
-                duration(hop.spec.attempt_timeout.map_or(0.0, Span::as_secs_f64)),
-                hop.attempts()
-            ),
-            figures: vec![(
-                "attempts_at_once",
-                match hop.spec.max_attempts() {
-                    u32::MAX => f64::INFINITY,
-                    n => f64::from(n),
-                },
-            )],
-            mend: "`honours_cancellation: true`, if the service can notice".into(),
-        });
     }
-    found
+    let found = left.iter().map(|hop| Finding {
+        place: first.clone(),
+        subject: hop.name.clone(),
+        reason: format!(
+            "{} works on after a timeout of {}: one call can have up to {} there at once",
+            hop.service.name,
+            duration(hop.spec.attempt_timeout.map_or(0.0, Span::as_secs_f64)),
+            hop.attempts()
+        ),
+        figures: vec![("attempts_at_once", most(hop))],
+        mend: format!(
+            "`honours_cancellation: true` for {}, if {} can notice",
+            services.join(", "),
+            if services.len() == 1 { "it" } else { "they" }
+        ),
+    });
+    found.collect()
 }

@@ -19,7 +19,7 @@ pub const KEYS: [(&str, &str); 8] = [
     ("subject", "What it is about: an edge or a service."),
     (
         "also",
-        "The other edges to which the same place does the same.",
+        "The other edges and services of which the same is said.",
     ),
     ("reason", "What is the matter, for people."),
     (
@@ -40,7 +40,7 @@ pub const SUMMARY: [(&str, &str); 6] = [
     ),
     (
         "advice",
-        "Every piece of advice that is not allowed, in the order of the text.",
+        "Every piece of advice that is not allowed: mistakes before risks, each in the order of the text.",
     ),
     ("allowed", "Names that were allowed."),
 ];

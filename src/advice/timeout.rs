@@ -51,13 +51,18 @@ pub(super) const TRAPS: [Trap; 4] = [
 fn below_p99(facts: &Facts<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for hop in &facts.hops {
-        let (Some(limit), Some(answer)) = (hop.attempt_limit, facts.answer(hop)) else {
+        let answers = facts.answers(hop).into_iter().flatten();
+        let late = answers.filter_map(|(site, answer)| {
+            let limit = facts.attempt_limit(site)?;
+            (answer.quantile(0.99) > limit).then_some((site, limit, answer))
+        });
+        // The call site where it is worst.
+        let Some((site, limit, answer)) =
+            late.max_by(|(_, a, one), (_, b, other)| one.beyond(*a).total_cmp(&other.beyond(*b)))
+        else {
             continue;
         };
         let (p99, beyond) = (answer.quantile(0.99), answer.beyond(limit));
-        if p99 <= limit {
-            continue;
-        }
         let own = hop.spec.attempt_timeout.is_some_and(|own| own == limit);
         let key = if own { "attempt_timeout" } else { "deadline" };
         let (limit, p99) = (limit.as_secs_f64(), p99.as_secs_f64());
@@ -65,9 +70,10 @@ fn below_p99(facts: &Facts<'_>) -> Vec<Finding> {
             place: facts.of_policy(hop, &[key]),
             subject: hop.name.clone(),
             reason: format!(
-                "an attempt may take {}, but the p99 of an undisturbed answer is {} ({}): {} of attempts are given \
-                 up with nothing wrong",
+                "an attempt may take {}, but the p99 of an undisturbed answer of {} is {} ({}): {} of attempts are \
+                 given up with nothing wrong",
                 duration(limit),
+                facts.called(site),
                 duration(p99),
                 answer.method(),
                 share(beyond),
@@ -154,7 +160,7 @@ fn never_retried(facts: &Facts<'_>) -> Vec<Finding> {
 fn never_made(facts: &Facts<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for hop in &facts.hops {
-        let attempts = hop.spec.retry.max_attempts;
+        let attempts = hop.most;
         let Some(deadline) = hop
             .deadline
             .filter(|_| hop.retries() && attempts < u32::MAX)

@@ -1,8 +1,10 @@
 //! `retrystorm check`.
 
+mod tree;
+
 use std::fmt::Write as _;
 
-use sim::scenario::model::{Caller, Client, Edge, Scenario, Service, Source};
+use sim::scenario::model::{Scenario, Service};
 use sim::scenario::{Settings, Topology};
 
 use serde_json::json;
@@ -127,7 +129,7 @@ impl View<'_> {
             let _ = writeln!(out, "  {}", style.warn(&words));
         }
         out.push('\n');
-        self.tree(&mut out);
+        out.push_str(&tree::tree(scenario, &self.topology, *style));
         self.policies(&mut out);
         self.settings(&mut out, settings);
         self.faults(&mut out);
@@ -154,62 +156,22 @@ impl View<'_> {
         )
     }
 
-    /// Who calls whom, from the clients down.
-    fn tree(&self, out: &mut String) {
-        for (i, client) in self.scenario.clients.iter().enumerate() {
-            let head = self.style.bold(&client.name);
-            let _ = writeln!(
-                out,
-                "  {head}  {}",
-                self.style.dim(&source(client, self.scenario.run.duration))
-            );
-            self.branches(out, Caller::Client(i as u32), "  ", &mut Vec::new());
-        }
-        out.push('\n');
-    }
-
-    fn branches(&self, out: &mut String, caller: Caller, indent: &str, above: &mut Vec<Caller>) {
-        let edges: Vec<&Edge> = self
-            .scenario
-            .edges
-            .iter()
-            .filter(|e| e.caller == caller)
-            .collect();
-        for (i, edge) in edges.iter().enumerate() {
-            let last = i + 1 == edges.len();
-            let service = &self.scenario.services[edge.service as usize];
-            let policy = &self.scenario.policies[edge.policy as usize];
-            let attempts = match policy.policy.spec().max_attempts() {
-                u32::MAX => "∞".into(),
-                n => n.to_string(),
-            };
-            let (branch, below) = if last {
-                ("└─ ", "   ")
-            } else {
-                ("├─ ", "│  ")
-            };
-            let head = format!("{} ×{attempts}", self.style.bold(&service.name));
-            let rest = format!("under {} · {}", policy.name, room(service));
-            let _ = writeln!(out, "{indent}{branch}{head}  {}", self.style.dim(&rest));
-            let next = Caller::Service(edge.service);
-            // Services may call each other in a ring (though no call goes round it): said once is enough.
-            if !above.contains(&next) {
-                above.push(next);
-                self.branches(out, next, &format!("{indent}{below}"), above);
-                above.pop();
-            }
-        }
-    }
-
     /// The effective policy of each edge.
     fn policies(&self, out: &mut String) {
         for (i, edge) in self.scenario.edges.iter().enumerate() {
             let policy = &self.scenario.policies[edge.policy as usize];
             let name = self.style.bold(&wording::arrow(self.scenario, edge));
+            let sites = self.scenario.sites.iter().zip(&self.topology.reach.called);
+            let mut along = sites.filter(|(site, _)| site.edge as usize == i);
+            let unused = if along.any(|(_, called)| *called) {
+                ""
+            } else {
+                " · never called"
+            };
             let _ = writeln!(
                 out,
                 "  {name}  {}",
-                self.style.dim(&format!("policy {}", policy.name))
+                self.style.dim(&format!("policy {}{unused}", policy.name))
             );
             let deadline = match self.topology.deadlines[i] {
                 Some(longest) => format!(
@@ -308,39 +270,4 @@ impl View<'_> {
             let _ = writeln!(out, "  {:widest$}  {times}", service.name);
         }
     }
-}
-
-/// What starts a client's calls.
-fn source(client: &Client, duration: seawall::Span) -> String {
-    let instances = match client.instances {
-        1 => "1 process".into(),
-        n => format!("{} processes", number::count(u64::from(n))),
-    };
-    match &client.source {
-        Source::Open(arrivals) => {
-            format!("{instances} · {}", wording::arrivals(arrivals, duration))
-        }
-        Source::Loop { .. } => format!("{instances}, each in a loop"),
-    }
-}
-
-/// How much a service can do at once.
-fn room(service: &Service) -> String {
-    let scaling = service.behaviour.as_ref().and_then(|b| b.scaling);
-    let replicas = match scaling.map_or(service.replicas, |scaling| scaling.initial) {
-        1 => "1 replica".into(),
-        n => format!("{} replicas", number::count(u64::from(n))),
-    };
-    let workers = match service.concurrency {
-        Some(n) => format!("{} workers", number::count(u64::from(n))),
-        None => "workers without limit".into(),
-    };
-    let queue = match service.queue.capacity {
-        Some(0) => "no queue".into(),
-        Some(n) => format!("queue of {}", number::count(u64::from(n))),
-        None => "queue without limit".into(),
-    };
-    let more = wording::server(service).into_iter();
-    let more: String = more.map(|words| format!(", {words}")).collect();
-    format!("{replicas} × {workers}, {queue}{more}")
 }

@@ -39,6 +39,17 @@ pub fn arrow(scenario: &Scenario, edge: &Edge) -> String {
     }
 }
 
+/// `service`, or `service.operation` where it has several: what a call site calls.
+#[must_use]
+pub fn called(scenario: &Scenario, site: u32) -> String {
+    let call = scenario.sites[site as usize];
+    let service = &scenario.services[scenario.edges[call.edge as usize].service as usize];
+    match &service.operations[..] {
+        [_] => service.name.clone(),
+        several => format!("{}.{}", service.name, several[call.operation as usize].name),
+    }
+}
+
 /// `caller -> service`, and the link where another one leads there as well: connections in files.
 #[must_use]
 pub fn pool(scenario: &Scenario, place: &PoolPlace) -> String {

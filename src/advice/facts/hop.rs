@@ -24,10 +24,16 @@ pub struct Hop<'a> {
     pub service: &'a Service,
     /// Processes that call.
     pub processes: u32,
-    /// Its call sites.
+    /// Its call sites, without those that nobody ever comes to.
     pub sites: Vec<u32>,
+    /// The most attempts that one call makes, at the call site where it makes most; `u32::MAX` is without limit.
+    pub most: u32,
+    /// Failures that are tried again at one of the call sites at least.
+    again: FailureSet,
     /// Calls per second when nothing is wrong, all processes.
     pub calls_per_s: f64,
+    /// Attempts per second when each call makes all it can.
+    pub attempts_per_s: f64,
     /// The longest a call can take; `None` is for ever.
     pub deadline: Option<Span>,
     /// The longest one attempt may take; `None` is for ever.
@@ -54,7 +60,23 @@ impl<'a> Hop<'a> {
         };
         let policy = &scenario.policies[edge.policy as usize];
         let spec = policy.policy.spec();
-        let here = |site: &u32| scenario.sites[*site as usize].edge as usize == index;
+        let here = |site: &u32| {
+            let called = topology.reach.called[*site as usize];
+            called && scenario.sites[*site as usize].edge as usize == index
+        };
+        let sites: Vec<u32> = (0..scenario.sites.len() as u32).filter(here).collect();
+        let most = |site: &u32| scenario.most_attempts(*site);
+        let all = |site: &u32| match (calls.sites[*site as usize], most(site)) {
+            (0.0, _) => 0.0,
+            (_, u32::MAX) => f64::INFINITY,
+            (calls, attempts) => calls * f64::from(attempts),
+        };
+        let again = spec.retry.on.iter().filter(|kind| {
+            let repeats = sites
+                .iter()
+                .any(|site| scenario.repeats_after(*site, *kind));
+            spec.retry.max_attempts > 1 && repeats
+        });
         Hop {
             edge,
             name: wording::arrow(scenario, &edge),
@@ -63,34 +85,39 @@ impl<'a> Hop<'a> {
             spec,
             service: &scenario.services[edge.service as usize],
             processes,
-            sites: (0..scenario.sites.len() as u32).filter(here).collect(),
+            most: sites.iter().map(most).max().unwrap_or(1),
+            again: again.fold(FailureSet::NONE, FailureSet::with),
             calls_per_s: calls.of_edge(scenario, index),
+            attempts_per_s: sites.iter().map(all).sum(),
+            sites,
             deadline: topology.deadlines[index],
             attempt_limit: shorter(spec.attempt_timeout, topology.deadlines[index]),
         }
     }
 
+    /// Whether the policy says that anything is tried again, which the operation may forbid.
+    #[must_use]
+    pub fn says_retries(&self) -> bool {
+        self.spec.retry.max_attempts > 1 && !self.spec.retry.on.is_empty()
+    }
+
     /// Whether anything is ever tried again.
     #[must_use]
     pub fn retries(&self) -> bool {
-        self.spec.retry.max_attempts > 1 && !self.spec.retry.on.is_empty()
+        !self.again.is_empty()
     }
 
     /// Whether failures of this kind are tried again.
     #[must_use]
     pub fn retries_on(&self, kind: FailureKind) -> bool {
-        self.retries() && self.spec.retry.on.contains(kind)
+        self.again.contains(kind)
     }
 
     /// Of these kinds, those that are tried again, by name.
     #[must_use]
     pub fn retried(&self, kinds: &[FailureKind]) -> Vec<&'static str> {
-        let on = if self.retries() {
-            self.spec.retry.on
-        } else {
-            FailureSet::NONE
-        };
-        on.iter()
+        let again = self.again.iter();
+        again
             .filter(|kind| kinds.contains(kind))
             .map(FailureKind::name)
             .collect()
@@ -113,19 +140,21 @@ impl<'a> Hop<'a> {
     /// Attempts of a call in words.
     #[must_use]
     pub fn attempts(&self) -> String {
-        match self.spec.max_attempts() {
+        match self.most {
             u32::MAX => "attempts without limit".into(),
             n => format!("{n} attempts"),
         }
     }
 }
 
-/// Attempts per call along an edge when every attempt fails for a long time: all of them without a budget, and
+/// Attempts per call from a call site when every attempt fails for a long time: all it can make without a budget, and
 /// with one what comes in by calls. A budget that successes fill earns nothing then, and a breaker is open.
-pub(super) fn sustained_attempts(scenario: &Scenario, calls: &Rates, index: usize) -> f64 {
-    let edge = scenario.edges[index];
-    let spec = scenario.policies[edge.policy as usize].policy.spec();
-    let attempts = match spec.max_attempts() {
+pub(super) fn sustained_attempts(scenario: &Scenario, calls: &Rates, site: u32) -> f64 {
+    let index = scenario.sites[site as usize].edge;
+    let edge = scenario.edges[index as usize];
+    let spec = scenario.spec(site);
+    let attempts = match scenario.most_attempts(site) {
+        1 => return 1.0,
         u32::MAX => f64::INFINITY,
         n => f64::from(n),
     };
@@ -135,7 +164,7 @@ pub(super) fn sustained_attempts(scenario: &Scenario, calls: &Rates, index: usiz
     let processes = scenario.processes(edge.caller);
     // Retries per call of a floor of so many per second and process.
     let floor = |per_s: f64| {
-        let rate = calls.of_edge(scenario, index);
+        let rate = calls.of_edge(scenario, index as usize);
         if rate > 0.0 {
             per_s * f64::from(processes) / rate
         } else {
@@ -170,5 +199,20 @@ pub(super) fn sustained_attempts(scenario: &Scenario, calls: &Rates, index: usiz
         | Budget::Grpc(_)
         | Budget::SreAdaptive(_) => 0.0,
     };
-    attempts.min(1.0 + retries)
+    // Calls that make one attempt only leave what they earn to the others.
+    let all = scenario.sites.iter().zip(&calls.sites).enumerate();
+    let along = all.filter(|(_, (other, _))| other.edge == index);
+    let (mut every, mut repeating) = (0.0, 0.0);
+    for (other, (_, rate)) in along {
+        every += rate;
+        if scenario.most_attempts(other as u32) > 1 {
+            repeating += rate;
+        }
+    }
+    let share = if repeating > 0.0 {
+        every / repeating
+    } else {
+        1.0
+    };
+    attempts.min(1.0 + retries * share)
 }

@@ -13,6 +13,7 @@ use seawall::Span;
 use sim::scenario::model::{Caller, FaultKind, Scenario, Service};
 use sim::scenario::{Location, Places, Topology};
 
+use crate::wording;
 use program::{Programs, Rates};
 
 /// The facts of one scenario.
@@ -23,8 +24,10 @@ pub struct Facts<'a> {
     pub places: &'a Places,
     /// Its static bounds.
     pub topology: Topology,
-    /// Every edge with what is known about it, in their order.
+    /// Every edge that calls go along, with what is known about it, in their order.
     pub hops: Vec<Hop<'a>>,
+    /// Calls when nothing is wrong, each one attempt, clients that loop included.
+    calls: Rates,
     /// Attempts per second at each operation when each call is one attempt, clients that loop left out: they
     /// offer less when they are kept waiting.
     offered: Rates,
@@ -43,23 +46,79 @@ impl<'a> Facts<'a> {
         let calls = Rates::of(scenario, &programs, true, &|_| 1.0);
         let hops = (0..scenario.edges.len())
             .map(|edge| Hop::of(scenario, &topology, &calls, edge))
+            .filter(|hop| !hop.sites.is_empty())
             .collect();
-        let sustained = |edge: usize| hop::sustained_attempts(scenario, &calls, edge);
+        let failing = {
+            let sustained = |site: u32| hop::sustained_attempts(scenario, &calls, site);
+            Rates::of(scenario, &programs, false, &sustained)
+        };
         Facts {
             scenario,
             places,
             topology,
             hops,
             offered: Rates::of(scenario, &programs, false, &|_| 1.0),
-            failing: Rates::of(scenario, &programs, false, &sustained),
+            failing,
+            calls,
             programs,
         }
     }
 
-    /// The edges that lead to what calls along `hop`.
+    /// The edges whose calls lead to calls along `hop`.
     pub fn above<'h>(&'h self, hop: &'h Hop<'a>) -> impl Iterator<Item = &'h Hop<'a>> {
-        let calls = move |above: &&Hop<'a>| hop.edge.caller == Caller::Service(above.edge.service);
-        self.hops.iter().filter(calls)
+        let leads = move |above: &u32| {
+            let all = &self.topology.reach.above;
+            hop.sites
+                .iter()
+                .any(|site| all[*site as usize].contains(above))
+        };
+        let hops = self.hops.iter();
+        hops.filter(move |above| above.sites.iter().any(leads))
+    }
+
+    /// The edge of a call site that is called.
+    pub fn hop_of(&self, site: u32) -> Option<&Hop<'a>> {
+        self.hops.iter().find(|hop| hop.sites.contains(&site))
+    }
+
+    /// The calls that lead to calls along `hop`: the edge above, its call site, and the call site of `hop`.
+    pub fn ways<'h>(&'h self, hop: &'h Hop<'a>) -> impl Iterator<Item = (&'h Hop<'a>, u32, u32)> {
+        hop.sites.iter().flat_map(move |&site| {
+            let above = self.topology.reach.above[site as usize].iter();
+            above.filter_map(move |&from| Some((self.hop_of(from)?, from, site)))
+        })
+    }
+
+    /// The longest a call from a call site can take; `None` is for ever.
+    #[must_use]
+    pub fn deadline(&self, site: u32) -> Option<Span> {
+        self.topology.site_deadlines[site as usize]
+    }
+
+    /// The longest that one attempt from a call site may take; `None` is for ever.
+    #[must_use]
+    pub fn attempt_limit(&self, site: u32) -> Option<Span> {
+        shorter(
+            self.scenario.spec(site).attempt_timeout,
+            self.deadline(site),
+        )
+    }
+
+    /// What is called from a call site: the service, and its operation where it has several.
+    #[must_use]
+    pub fn called(&self, site: u32) -> String {
+        wording::called(self.scenario, site)
+    }
+
+    /// Indices of the operations of a service that anybody calls.
+    pub fn operations(&self, service: usize) -> impl Iterator<Item = usize> {
+        let count = self.scenario.services[service].operations.len();
+        let called = move |operation: &usize| {
+            let sites = self.to(service).flat_map(|hop| &hop.sites);
+            let mut of_sites = sites.map(|&site| self.scenario.sites[site as usize].operation);
+            of_sites.any(|of_site| of_site as usize == *operation)
+        };
+        (0..count).filter(called)
     }
 
     /// The edges that lead to a service.
@@ -68,34 +127,32 @@ impl<'a> Facts<'a> {
         self.hops.iter().filter(there)
     }
 
-    /// How long an attempt along `hop` takes when nothing is wrong and nobody waits; the slowest of its call
-    /// sites. `None`: nothing can be said.
+    /// How long an attempt along `hop` takes when nothing is wrong and nobody waits, by call site. `None`: nothing can
+    /// be said.
     #[must_use]
-    pub fn answer(&self, hop: &Hop<'_>) -> Option<Length> {
-        let lengths = hop
-            .sites
-            .iter()
-            .map(|&site| Length::of_site(self.scenario, site));
-        let lengths: Option<Vec<Length>> = lengths.collect();
-        lengths?
-            .into_iter()
-            .max_by_key(|length| length.quantile(0.99))
+    pub fn answers(&self, hop: &Hop<'_>) -> Option<Vec<(u32, Length)>> {
+        let sites = hop.sites.iter();
+        sites
+            .map(|&site| Some((site, Length::of_site(self.scenario, site)?)))
+            .collect()
     }
 
-    /// Mean time, in seconds, from the start of a job of the caller of `hop` that its own steps take; 0 for a
-    /// client.
+    /// The same of the call site that is slowest.
     #[must_use]
-    pub fn own_time(&self, hop: &Hop<'_>) -> f64 {
-        let Caller::Service(service) = hop.edge.caller else {
-            return 0.0;
-        };
+    pub fn answer(&self, hop: &Hop<'_>) -> Option<Length> {
+        let lengths = self.answers(hop)?.into_iter().map(|(_, length)| length);
+        lengths.max_by_key(|length| length.quantile(0.99))
+    }
+
+    /// Mean time, in seconds, that the own steps of what is called from a call site take.
+    #[must_use]
+    pub fn own_time(&self, site: u32) -> f64 {
+        let call = self.scenario.sites[site as usize];
+        let service = self.scenario.edges[call.edge as usize].service;
         let operations = &self.scenario.services[service as usize].operations;
-        let own = operations
-            .iter()
-            .map(|operation| self.programs.at(operation.entry))
-            .filter(|program| hop.sites.iter().any(|&s| program.visits[s as usize] > 0.0))
-            .map(|program| program.own);
-        own.fold(f64::INFINITY, f64::min)
+        self.programs
+            .at(operations[call.operation as usize].entry)
+            .own
     }
 
     /// Workers of a service, all replicas; `None` is unlimited.
@@ -109,18 +166,19 @@ impl<'a> Facts<'a> {
         concurrency.map(|workers| f64::from(workers) * f64::from(replicas))
     }
 
-    /// Mean time, in seconds, that a job holds a worker of a service when nothing is wrong, over what it is
-    /// asked for; of its operations alike if it is asked for nothing.
+    /// Mean time, in seconds, that a job holds a worker of a service when nothing is wrong, over what clients with
+    /// arrivals ask of it; over what all ask if those ask nothing, and of its operations alike if nobody does.
     #[must_use]
     pub fn hold(&self, service: usize) -> f64 {
-        let rates = &self.failing.operations[service];
         let holds = self.holds(service);
-        let all: f64 = rates.iter().sum();
-        if all > 0.0 {
-            rates.iter().zip(&holds).map(|(r, h)| r * h).sum::<f64>() / all
-        } else {
-            holds.iter().sum::<f64>() / holds.len().max(1) as f64
+        for rates in [&self.offered, &self.calls] {
+            let rates = &rates.operations[service];
+            let all: f64 = rates.iter().sum();
+            if all > 0.0 {
+                return held(rates, &holds) / all;
+            }
         }
+        holds.iter().sum::<f64>() / holds.len().max(1) as f64
     }
 
     fn holds(&self, service: usize) -> Vec<f64> {
@@ -136,7 +194,8 @@ impl<'a> Facts<'a> {
         service.operations.iter().map(|o| hold(o.entry)).collect()
     }
 
-    /// Attempts per second that a service can do; `None` without a limit.
+    /// Attempts per second that a service can do, of the mix of operations that it is asked for ([`Facts::hold`]);
+    /// `None` without a limit.
     #[must_use]
     pub fn capacity(&self, service: usize) -> Option<f64> {
         let hold = self.hold(service);
@@ -154,6 +213,13 @@ impl<'a> Facts<'a> {
     #[must_use]
     pub fn failing(&self, service: usize) -> f64 {
         self.failing.operations[service].iter().sum()
+    }
+
+    /// Workers of a service, all replicas, that [`Facts::failing`] needs: of the mix that comes then, in which operations
+    /// that are tried again are more.
+    #[must_use]
+    pub fn failing_holds(&self, service: usize) -> f64 {
+        held(&self.failing.operations[service], &self.holds(service))
     }
 
     /// Where `keys` of the policy of `hop` are written; the call itself where it names no policy.
@@ -204,6 +270,13 @@ impl<'a> Facts<'a> {
             Caller::Service(_) => false,
         }
     }
+}
+
+/// Workers that jobs of these rates, each holding one for so long, need.
+fn held(rates: &[f64], holds: &[f64]) -> f64 {
+    let each = rates.iter().zip(holds);
+    let each = each.filter(|(rate, hold)| **rate > 0.0 && **hold > 0.0);
+    each.map(|(rate, hold)| rate * hold).sum()
 }
 
 /// The shorter, where `None` is for ever.

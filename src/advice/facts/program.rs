@@ -194,14 +194,14 @@ pub(super) struct Rates {
 }
 
 impl Rates {
-    /// When every call along edge *e* makes `attempts(e)` attempts. A client with arrivals runs its program as
+    /// When every call from call site *s* makes `attempts(s)` attempts. A client with arrivals runs its program as
     /// often as they come on average after the warm-up; one that loops (with `loops`) as often as it can when
     /// nothing is wrong.
     pub(super) fn of(
         scenario: &Scenario,
         programs: &Programs,
         loops: bool,
-        attempts: &dyn Fn(usize) -> f64,
+        attempts: &dyn Fn(u32) -> f64,
     ) -> Rates {
         let mut own = vec![0.0; scenario.sites.len()];
         for client in &scenario.clients {
@@ -233,10 +233,10 @@ impl Rates {
         for _ in 0..=rates.operations.concat().len() {
             let before = rates.sites.clone();
             rates.operations.iter_mut().for_each(|all| all.fill(0.0));
-            for (site, rate) in scenario.sites.iter().zip(&before) {
+            for (index, (site, rate)) in scenario.sites.iter().zip(&before).enumerate() {
                 if *rate > 0.0 {
                     let service = scenario.edges[site.edge as usize].service as usize;
-                    let sent = rate * attempts(site.edge as usize);
+                    let sent = rate * attempts(index as u32);
                     rates.operations[service][site.operation as usize] += sent;
                 }
             }

@@ -3,6 +3,7 @@
 use seawall::Span;
 
 use super::model::{Caller, Edge, Scenario};
+use super::reach::Reach;
 use crate::step::{Instr, Lookup, Pc};
 
 /// Bounds that hold whatever happens during a run.
@@ -12,13 +13,19 @@ pub struct Topology {
     /// below included. Infinite where a policy sets no limit.
     ///
     /// The product of the attempts of each layer on the way down, summed over the calls of a program
-    /// (`repeat` as often as it says, of the arms of a `choose` the worst).
+    /// (`repeat` as often as it says, of the arms of a `choose` the worst). Attempts that an operation never allows
+    /// ([`Scenario::most_attempts`]) are not counted.
     pub attempts_per_call: Vec<Vec<f64>>,
     /// By service: the most attempts that one call of a client can cause there, the worst over all call
     /// sites of clients. No run's amplification is higher.
     pub worst_amplification: Vec<f64>,
-    /// By edge: the longest a call can take until it is given up; `None` is for ever.
+    /// By edge: the longest a call can take until it is given up; `None` is for ever. Of the call sites that are never
+    /// called only where there is no other.
     pub deadlines: Vec<Option<Span>>,
+    /// The same by call site.
+    pub site_deadlines: Vec<Option<Span>>,
+    /// Which calls are made, and which of them lead to which.
+    pub reach: Reach,
 }
 
 impl Topology {
@@ -32,16 +39,21 @@ impl Topology {
         };
         let sites = 0..scenario.sites.len() as u32;
         let attempts_per_call: Vec<Vec<f64>> = sites.map(|site| work.site(site)).collect();
+        let reach = Reach::of(scenario);
+        let site_deadlines = deadlines(scenario, &reach);
         let mut worst = vec![0.0; scenario.services.len()];
-        for (site, attempts) in scenario.sites.iter().zip(&attempts_per_call) {
-            if let Caller::Client(_) = scenario.edges[site.edge as usize].caller {
+        for (index, attempts) in attempts_per_call.iter().enumerate() {
+            let edge = scenario.edges[scenario.sites[index].edge as usize];
+            if reach.called[index] && matches!(edge.caller, Caller::Client(_)) {
                 raise(&mut worst, attempts);
             }
         }
         Topology {
             attempts_per_call,
             worst_amplification: worst,
-            deadlines: deadlines(scenario),
+            deadlines: longest(scenario, &reach, &site_deadlines),
+            site_deadlines,
+            reach,
         }
     }
 }
@@ -61,11 +73,8 @@ impl Work<'_> {
             return known.clone();
         }
         let call = self.scenario.sites[site as usize];
-        let Edge {
-            service, policy, ..
-        } = self.scenario.edges[call.edge as usize];
-        let policy = &self.scenario.policies[policy as usize].policy;
-        let attempts = match policy.spec().max_attempts() {
+        let Edge { service, .. } = self.scenario.edges[call.edge as usize];
+        let attempts = match self.scenario.most_attempts(site) {
             u32::MAX => f64::INFINITY,
             limit => f64::from(limit),
         };
@@ -162,35 +171,32 @@ fn scale(all: &mut [f64], factor: f64) {
         .for_each(|value| *value *= factor);
 }
 
-/// The longest deadline of each edge: its own, or an earlier one its caller passes on.
-fn deadlines(scenario: &Scenario) -> Vec<Option<Span>> {
-    let spec = |edge: &Edge| scenario.policies[edge.policy as usize].policy.spec();
-    let mut longest: Vec<Option<Span>> = vec![None; scenario.edges.len()];
+/// The longest deadline at each call site: its own, or an earlier one its caller passes on.
+fn deadlines(scenario: &Scenario, reach: &Reach) -> Vec<Option<Span>> {
+    let mut longest: Vec<Option<Span>> = vec![None; scenario.sites.len()];
     let keeps = |service: u32| {
         let messages = scenario.services[service as usize].messages();
         messages.is_some()
     };
-    // Calls go in no circle among operations, but services may call each other; as many rounds as there
-    // are edges pass on every deadline there is.
-    for _ in 0..scenario.edges.len() {
+    // Calls go in no circle; as many rounds as there are call sites pass on every deadline there is.
+    for _ in 0..scenario.sites.len() {
         let before = longest.clone();
-        for (index, edge) in scenario.edges.iter().enumerate() {
+        for (index, site) in scenario.sites.iter().enumerate() {
             // What the calls come with that cause this one; without any, nothing is passed on.
-            let above: Vec<Option<Span>> = match edge.caller {
+            let above: Vec<Option<Span>> = match scenario.edges[site.edge as usize].caller {
                 Caller::Client(_) => vec![None],
                 // Nobody waits for what a consumer does.
                 Caller::Service(caller) if keeps(caller) => vec![None],
-                Caller::Service(caller) => {
-                    let callers = scenario.edges.iter().zip(&before);
-                    callers
-                        .filter(|(above, _)| above.service == caller)
-                        .map(|(above, deadline)| {
-                            deadline.filter(|_| spec(above).deadline.propagate)
-                        })
-                        .collect()
+                Caller::Service(_) => {
+                    let above = reach.above[index].iter();
+                    let passed_on = |above: &u32| {
+                        let propagate = scenario.spec(*above).deadline.propagate;
+                        before[*above as usize].filter(|_| propagate)
+                    };
+                    above.map(passed_on).collect()
                 }
             };
-            let own = spec(edge).deadline;
+            let own = scenario.spec(index as u32).deadline;
             let until = |passed_on: Option<Span>| {
                 let inherited = passed_on
                     .filter(|_| own.inherit)
@@ -209,4 +215,24 @@ fn deadlines(scenario: &Scenario) -> Vec<Option<Span>> {
         }
     }
     longest
+}
+
+/// The longest deadline of each edge: of its call sites that are called, or else of all of them.
+fn longest(scenario: &Scenario, reach: &Reach, of_sites: &[Option<Span>]) -> Vec<Option<Span>> {
+    let of_edge = |edge: usize| {
+        let sites = scenario.sites.iter().enumerate();
+        let sites = sites.filter(move |(_, site)| site.edge as usize == edge);
+        sites.map(|(site, _)| site)
+    };
+    let edges = 0..scenario.edges.len();
+    edges
+        .map(|edge| {
+            let mut sites: Vec<usize> = of_edge(edge).filter(|s| reach.called[*s]).collect();
+            if sites.is_empty() {
+                sites = of_edge(edge).collect();
+            }
+            let each: Option<Vec<Span>> = sites.iter().map(|site| of_sites[*site]).collect();
+            each.and_then(|each| each.into_iter().max())
+        })
+        .collect()
 }

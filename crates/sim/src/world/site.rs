@@ -85,8 +85,6 @@ impl Site {
         let edge = scenario.edges[site.edge as usize];
         let service = &scenario.services[edge.service as usize];
         let operation = &service.operations[site.operation as usize];
-        let effects = scenario.effects.as_deref();
-        let by_key = effects.and_then(|e| e.idempotent(index, edge.service, site.operation));
         let link = &scenario.links[site.link as usize];
         Site {
             edge: site.edge,
@@ -94,11 +92,7 @@ impl Site {
             link: site.link,
             first_engine,
             entry: operation.entry,
-            semantics: Operation {
-                group: u64::from(site.operation),
-                idempotent: by_key.unwrap_or(operation.semantics.idempotent),
-                ..operation.semantics
-            },
+            semantics: scenario.semantics(index as u32),
             optional: site.optional,
             priority: site.priority,
             asks_for_origin: scenario.services.iter().any(Service::asks_for_origin),
