@@ -95,7 +95,7 @@ impl<T> Arena<T> {
 
     /// What the slots take, used or free.
     pub(crate) fn bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<Slot<T>>()
+        self.slots.len() * size_of::<Slot<T>>()
     }
 
     /// Keeps what `make` makes, which is built in its slot instead of being moved there.

@@ -260,7 +260,7 @@ impl<E: Copy> EventQueue<E> {
 
     /// What all that is to come takes.
     pub(crate) fn bytes(&self) -> usize {
-        let lanes: usize = self.lanes.iter().map(|l| l.entries.capacity()).sum();
+        let lanes: usize = self.lanes.iter().map(|l| l.entries.len()).sum();
         self.far.bytes() + lanes * size_of::<Entry<E>>()
     }
 

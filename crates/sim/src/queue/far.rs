@@ -34,7 +34,7 @@ impl<E: Copy> Far<E> {
 
     /// The memory it has taken.
     pub(super) fn bytes(&self) -> usize {
-        self.keys.capacity() * size_of::<u128>() + self.events.capacity() * size_of::<E>()
+        self.keys.len() * size_of::<u128>() + self.events.len() * size_of::<E>()
     }
 
     /// The least key.

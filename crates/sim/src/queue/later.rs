@@ -162,9 +162,9 @@ impl<E: Copy> Later<E> {
     /// The memory it has taken.
     pub(super) fn bytes(&self) -> usize {
         self.heap.bytes()
-            + self.buckets.lists.capacity() * size_of::<u32>()
-            + self.buckets.chunks.capacity() * size_of::<Chunk<E>>()
-            + (self.rest.capacity() + self.spare.capacity()) * size_of::<(u128, E)>()
+            + self.buckets.lists.len() * size_of::<u32>()
+            + self.buckets.chunks.len() * size_of::<Chunk<E>>()
+            + (self.rest.len() + self.spare.len()) * size_of::<(u128, E)>()
     }
 
     /// The least key.

@@ -73,8 +73,8 @@ impl CoalesceState {
     /// What the notes of those take that lead others, and wait for them.
     pub(super) fn bytes(&self) -> usize {
         let waiting = self.led.iter().flatten().map(|flight| &flight.followers);
-        let lists = waiting.chain(&self.spare).map(Vec::capacity).sum::<usize>();
-        self.led.capacity() * size_of::<Option<Flight>>()
+        let lists = waiting.chain(&self.spare).map(Vec::len).sum::<usize>();
+        self.led.len() * size_of::<Option<Flight>>()
             + self.flights.iter().map(Index::bytes).sum::<usize>()
             + lists * size_of::<TaskId>()
     }

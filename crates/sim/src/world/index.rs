@@ -14,7 +14,7 @@ impl Index {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.places.capacity() * size_of::<Option<(u64, u32)>>()
+        self.places.len() * size_of::<Option<(u64, u32)>>()
     }
 
     /// Where a key would be if nobody was in its way (Fibonacci hashing).

@@ -69,7 +69,8 @@ impl World {
 
     /// Bytes of what grows with what is in flight or with time: tasks and what is noted beside them, events to come, waiting rooms,
     /// caches, messages, windows, and the engines that a change of policy leaves behind. Everything else is as large at the end as at the start, or small
-    /// beside the tasks it belongs to.
+    /// beside the tasks it belongs to. What is there is counted and not the room that lists keep for more, so that a copy of a world meets
+    /// its limit where the world does.
     fn memory(&self) -> u64 {
         let rooms: usize = self.services.iter().map(|s| s.waiting_bytes()).sum();
         let ways = self.passages.as_ref().map_or(0, |state| state.bytes());
@@ -78,7 +79,7 @@ impl World {
         let sessions = self.sessions.as_ref().map_or(0, |state| state.bytes());
         let effects = self.effects.as_ref().map_or(0, |state| state.bytes());
         let shared = self.coalescing.as_ref().map_or(0, |state| state.bytes());
-        let left_behind = self.engines.capacity() * size_of::<seawall::Client>();
+        let left_behind = self.engines.len() * size_of::<seawall::Client>();
         let bytes = left_behind
             + self.tasks.bytes()
             + self.queue.bytes()

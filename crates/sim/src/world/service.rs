@@ -61,7 +61,7 @@ pub(super) struct ServiceState {
 impl ServiceState {
     /// What its waiting rooms take.
     pub(super) fn waiting_bytes(&self) -> usize {
-        let ids = |r: &Replica| r.waiting.capacity() + r.resuming.capacity();
+        let ids = |r: &Replica| r.waiting.len() + r.resuming.len();
         self.replicas.iter().map(ids).sum::<usize>() * size_of::<TaskId>()
     }
 

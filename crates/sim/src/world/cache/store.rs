@@ -63,7 +63,7 @@ impl Store {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.entries.capacity() * size_of::<Entry>() + self.index.bytes()
+        self.entries.len() * size_of::<Entry>() + self.index.bytes()
     }
 
     /// Until when what is there is good. Whoever asks uses it.

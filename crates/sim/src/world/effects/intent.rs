@@ -159,10 +159,9 @@ impl Intents {
         }
     }
 
-    /// What they take, their lists of effects without those of intents under way, which are a few words each.
+    /// What they take, but for their lists of effects, which are a few words each.
     pub(super) fn bytes(&self) -> usize {
-        let spare = self.spare.iter().map(Vec::capacity).sum::<usize>();
-        self.all.bytes() + spare * size_of::<Done>()
+        self.all.bytes()
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Intent> {

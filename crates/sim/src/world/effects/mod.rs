@@ -193,13 +193,13 @@ impl EffectsState {
 
     /// What grows with what is under way: intents, and the notes beside calls, jobs and messages; and keys.
     pub(super) fn bytes(&self) -> usize {
-        let lists = |note: &JobNote| note.done.capacity() + note.called.capacity();
+        let lists = |note: &JobNote| note.done.len() + note.called.len();
         let listed: usize = self.jobs.iter().map(lists).sum();
         self.intents.bytes()
-            + self.calls.capacity() * size_of::<CallNote>()
-            + self.jobs.capacity() * size_of::<JobNote>()
+            + self.calls.len() * size_of::<CallNote>()
+            + self.jobs.len() * size_of::<JobNote>()
             + listed * size_of::<(u32, u32)>()
-            + self.messages.capacity() * size_of::<message::MessageNote>()
+            + self.messages.len() * size_of::<message::MessageNote>()
             + self.stores.iter().map(StoreState::bytes).sum::<usize>()
     }
 

@@ -88,8 +88,8 @@ impl StoreState {
 
     /// What its keys take.
     pub(super) fn bytes(&self) -> usize {
-        self.entries.capacity() * size_of::<(Key, Entry, u64)>()
-            + self.ends.capacity() * size_of::<(Time, Key)>()
+        self.entries.len() * size_of::<(Key, Entry, u64)>()
+            + self.ends.len() * size_of::<(Time, Key)>()
     }
 
     /// Forgets what no longer counts.

@@ -174,11 +174,11 @@ impl MessagesState {
     /// What the messages take.
     pub(super) fn bytes(&self) -> usize {
         let ids = |queue: &Queue| {
-            let behind = queue.groups.iter().map(|group| group.behind.capacity());
-            queue.ready.capacity() + behind.sum::<usize>()
+            let behind = queue.groups.iter().map(|group| group.behind.len());
+            queue.ready.len() + behind.sum::<usize>()
         };
         let ids: usize = self.queues.iter().map(ids).sum();
-        let deliveries = self.deliveries.capacity() * size_of::<Delivery>();
+        let deliveries = self.deliveries.len() * size_of::<Delivery>();
         self.all.bytes() + ids * size_of::<MessageId>() + deliveries
     }
 }

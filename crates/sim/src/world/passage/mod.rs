@@ -153,7 +153,7 @@ impl PassageState {
 
     /// What trips and connections take.
     pub(super) fn bytes(&self) -> usize {
-        let slots = self.of_call.capacity() + self.of_job.capacity();
+        let slots = self.of_call.len() + self.of_job.len();
         self.trips.bytes() + self.pools.bytes() + slots * size_of::<TripId>()
     }
 

@@ -203,8 +203,7 @@ impl Pools {
     /// What connections and pools take.
     pub(super) fn bytes(&self) -> usize {
         let of = |pool: &Pool| {
-            pool.ready.capacity() * size_of::<ConnId>()
-                + pool.waiting.capacity() * size_of::<TripId>()
+            pool.ready.len() * size_of::<ConnId>() + pool.waiting.len() * size_of::<TripId>()
         };
         self.conns.bytes() + self.pools.iter().map(of).sum::<usize>()
     }

@@ -137,8 +137,8 @@ impl SessionsState {
 
     /// What the notes take.
     pub(super) fn bytes(&self) -> usize {
-        let offers = self.offers.capacity() + self.accepted.capacity();
-        offers * size_of::<Offer>() + self.held.capacity() * size_of::<Held>()
+        let offers = self.offers.len() + self.accepted.len();
+        offers * size_of::<Offer>() + self.held.len() * size_of::<Held>()
     }
 
     /// The answer of a job has reached its caller, which waits for it: of several attempts of a call this is the one that counts.
