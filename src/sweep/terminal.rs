@@ -336,8 +336,7 @@ mod tests {
             "36.3 s (1 of 2)",
             "never at 1 of 10 points; in some replications never at 1 more point",
             "verdict: 7 of 10 points healthy, 1 recovered, 2 metastable",
-            "✗ verdict != metastable  failed at 2 of 10 points, first metastable",
-            "first metastable at load = 400/s, policy = once",
+            "✗ verdict != metastable failed at 2 of 10 points, first metastable at load = 400/s",
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
