@@ -146,7 +146,7 @@ impl Bar<'_> {
             }
         }
         let baseline = y + 0.36 * theme::LABEL;
-        let shown = shortened(self.name, NAMES - 20.0, theme::LABEL, true);
+        let shown = shortened(self.name, panel.left - 30.0, theme::LABEL, true);
         let name = Text::new((panel.left - 14.0, baseline), theme::LABEL, shown);
         picture.text(name.bold().anchored(Anchor::End));
         let value = Text::new(

@@ -181,7 +181,7 @@ impl HeatMap {
             );
             // A number is left out rather than cut.
             let room = match self.columns_named {
-                true => (grid.width - 4.0) * FALLBACK,
+                true => (grid.width - 12.0) * FALLBACK,
                 false => f64::INFINITY,
             };
             let name = shortened(name, room, theme::TICK, false);

@@ -2,7 +2,7 @@
 
 use super::axis::Axis;
 use super::paint::text_width;
-use super::panel::{Panel, Series};
+use super::panel::{Panel, Series, Spread};
 use super::picture::{Picture, Stroke, Text};
 use super::sheet::{Heading, sheet, shortened};
 use super::theme;
@@ -66,15 +66,15 @@ impl Lines {
             y: self.y.clone(),
         };
         panel.axes(&mut picture);
-        let shown: Vec<&Series> = self
-            .lines
+        let ended: Vec<Series> = (0..self.lines.len()).map(|line| self.ended(line)).collect();
+        let shown: Vec<&Series> = ended
             .iter()
             .filter(|line| line.points.iter().any(|p| p.mean.is_some()))
             .collect();
         if shown.is_empty() {
             panel.no_data(&mut picture, "nothing could be measured at any point");
         }
-        for line in &shown {
+        for line in &self.lines {
             if self.connected {
                 panel.series(&mut picture, line);
             }
@@ -114,6 +114,27 @@ impl Lines {
 }
 
 impl Lines {
+    /// A line with its last point where its name belongs: at the top edge if nothing came about there.
+    fn ended(&self, line: usize) -> Series {
+        let mut series = self.lines[line].clone();
+        let of_line = self.never.iter().filter(|n| n.line == line && n.always);
+        let last = of_line.map(|n| n.x).reduce(f64::max);
+        let known = series.points.iter().filter(|p| p.mean.is_some());
+        let known = known.map(|p| p.x).reduce(f64::max);
+        if let Some(x) = last
+            && known.is_none_or(|known| known < x)
+        {
+            let top = self.y.to;
+            series.points.push(Spread {
+                x,
+                mean: Some(top),
+                low: top,
+                high: top,
+            });
+        }
+        series
+    }
+
     /// A triangle at the top edge; those of several lines stand side by side.
     fn mark_never(&self, panel: &Panel, picture: &mut Picture, never: &Never) {
         const HALF: f64 = 6.0;
