@@ -33,7 +33,7 @@ fn a_run_that_keeps_its_promises_ends_with_zero_and_leaves_its_files() {
         "output/small/latency/service-api.hgrm".into(),
         "output/small/manifest.json".into(),
     ];
-    for plot in ["amplification", "breakers", "latency", "load", "queues"] {
+    for plot in ["amplification", "latency", "load", "queues"] {
         files.extend(["png", "svg"].map(|suffix| format!("output/small/plots/{plot}.{suffix}")));
     }
     files.extend(
@@ -41,6 +41,22 @@ fn a_run_that_keeps_its_promises_ends_with_zero_and_leaves_its_files() {
     );
     files.push("small.yaml".into());
     assert_eq!(folder.files(), files);
+}
+
+#[test]
+fn breakers_are_drawn_where_a_policy_has_one() {
+    let folder = Folder::with_small();
+    let breaker = "breaker: { window: 40, minimum_calls: 20, failure_rate: 20%, open_for: 5s, half_open_calls: 2 }";
+    folder.write(
+        "guarded.yaml",
+        &SMALL.replace("deadline: 1s,", &format!("deadline: 1s, {breaker},")),
+    );
+    folder.run("run guarded.yaml --quiet").ended(0);
+    let files = folder.files();
+    for suffix in ["png", "svg"] {
+        let drawn = format!("output/guarded/plots/breakers.{suffix}");
+        assert!(files.contains(&drawn), "{files:?}");
+    }
 }
 
 #[test]

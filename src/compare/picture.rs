@@ -5,12 +5,11 @@ use sim::metrics::{Outcome, Window};
 use super::difference::Difference;
 use super::finding;
 use super::run::{Comparison, Ran};
-use crate::figure::{busiest_service, top_calls, top_edges};
+use crate::figure::{top_calls, top_edges};
 use crate::number;
 use crate::plot::axis::Axis;
 use crate::plot::material::Material;
 use crate::plot::over_time::{largest, over_time};
-use crate::plot::paint::text_width;
 use crate::plot::panel::{Panel, Series, Spread};
 use crate::plot::picture::Picture;
 use crate::plot::sheet::{Space, sheet};
@@ -32,7 +31,10 @@ pub fn picture(comparison: &Comparison, differences: &[Vec<Difference>]) -> Pict
         }
     };
     let setup = setup(comparison);
-    let origin = format!("retrystorm {}", env!("CARGO_PKG_VERSION"));
+    let mut files: Vec<&str> = comparison.worlds.iter().map(|w| w.file.as_str()).collect();
+    files.dedup();
+    let version = env!("CARGO_PKG_VERSION");
+    let origin = format!("retrystorm {version} · {}", files.join(" · "));
     let material = Material {
         scenario: &base.scenario,
         outcomes: &base.outcomes,
@@ -63,13 +65,13 @@ pub fn picture(comparison: &Comparison, differences: &[Vec<Difference>]) -> Pict
         &goodput,
         false,
     );
-    let title = format!("attempts per second at {}", busiest(comparison));
+    let service = busiest(comparison).unwrap_or_default();
     draw(
         &material,
         &mut picture,
         below,
-        &title,
-        &lines(comparison, attempts),
+        &format!("attempts per second at {service}"),
+        &lines(comparison, |world| attempts(world, service)),
         true,
     );
     picture
@@ -91,25 +93,27 @@ pub fn setup(comparison: &Comparison) -> String {
     }
 }
 
-/// The name of the service that gets most attempts; in words where it is not the same in all worlds.
+/// The name of the service whose attempts are shown of every world: of those that all worlds have, the one with
+/// most attempts over all of them, the last one written of equals; any, if no service is in all.
 #[must_use]
-pub fn busiest(comparison: &Comparison) -> String {
-    let name = |w: &Ran| {
-        let busiest = busiest_service(&w.scenario, &w.outcomes)?;
-        Some(w.scenario.services[busiest].name.clone())
-    };
-    let first = name(comparison.base());
-    match first {
-        Some(first)
-            if comparison
-                .worlds
+pub fn busiest(comparison: &Comparison) -> Option<&str> {
+    let worlds = || comparison.worlds.iter();
+    let named = |w: &Ran, name: &str| w.scenario.services.iter().position(|s| s.name == name);
+    let attempts = |name: &str| -> u64 {
+        let of = |w: &Ran| {
+            let service = named(w, name)?;
+            let arrived = w
+                .outcomes
                 .iter()
-                .all(|w| name(w).as_ref() == Some(&first)) =>
-        {
-            first
-        }
-        _ => "the busiest service".into(),
-    }
+                .map(|o| o.drained.services[service].arrived);
+            Some(arrived.sum::<u64>())
+        };
+        worlds().filter_map(of).sum()
+    };
+    let names = || worlds().flat_map(|w| w.scenario.services.iter().map(|s| s.name.as_str()));
+    let everywhere = |name: &&str| worlds().all(|w| named(w, name).is_some());
+    let in_all = names().filter(everywhere).max_by_key(|name| attempts(name));
+    in_all.or_else(|| names().max_by_key(|name| attempts(name)))
 }
 
 /// Calls of clients answered well and in time, per second.
@@ -121,10 +125,11 @@ pub fn goodput(world: &Ran) -> Vec<Spread> {
     })
 }
 
-/// Attempts at the service that gets most of them, per second.
+/// Attempts at a service per second; nothing in a world without it.
 #[must_use]
-pub fn attempts(world: &Ran) -> Vec<Spread> {
-    let Some(service) = busiest_service(&world.scenario, &world.outcomes) else {
+pub fn attempts(world: &Ran, service: &str) -> Vec<Spread> {
+    let mut services = world.scenario.services.iter();
+    let Some(service) = services.position(|s| s.name == service) else {
         return Vec::new();
     };
     over_time(&world.outcomes, |_: &Outcome, w| {
@@ -137,7 +142,7 @@ fn rate(n: u64, window: &Window) -> Option<f64> {
     (seconds > 0.0).then(|| n as f64 / seconds)
 }
 
-fn lines(comparison: &Comparison, of: fn(&Ran) -> Vec<Spread>) -> Vec<Series> {
+fn lines(comparison: &Comparison, of: impl Fn(&Ran) -> Vec<Spread>) -> Vec<Series> {
     let worlds = comparison.worlds.iter().zip(theme::SERIES);
     worlds
         .map(|(world, colour)| series(&world.name, colour, false, of(world)))
@@ -145,14 +150,8 @@ fn lines(comparison: &Comparison, of: fn(&Ran) -> Vec<Spread>) -> Vec<Series> {
 }
 
 fn series(name: &str, colour: theme::Colour, dashed: bool, points: Vec<Spread>) -> Series {
-    let mut shown = name.to_string();
-    while text_width(&shown, theme::LABEL, true) * 1.1 > NAMES - 14.0 {
-        shown.pop();
-        shown.pop();
-        shown.push('…');
-    }
     Series {
-        name: shown,
+        name: name.into(),
         note: String::new(),
         colour,
         dashed,
@@ -190,4 +189,68 @@ fn draw(
     }
     material.mark_faults(picture, &panel, lowest);
     panel.names(picture, &series.iter().collect::<Vec<_>>());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::report::summary::Summary;
+    use crate::sample;
+    use crate::story::Story;
+    use crate::warmup::Warmup;
+
+    fn world(name: &str, services: [&str; 2], attempts: u64) -> Ran {
+        let mut scenario = sample::scenario();
+        for (service, name) in scenario.services.iter_mut().zip(services) {
+            service.name = name.into();
+        }
+        let outcomes = vec![sample::outcome(1, attempts)];
+        let summary = Summary::of(&scenario, &outcomes);
+        Ran {
+            name: name.into(),
+            file: format!("models/{name}.yaml"),
+            hash: String::new(),
+            story: Story::of(&scenario, &outcomes, &summary),
+            scenario: Arc::new(scenario),
+            outcomes,
+        }
+    }
+
+    fn comparison(worlds: Vec<Ran>) -> Comparison {
+        Comparison {
+            worlds,
+            seeds: vec![1],
+            asked: 1,
+            warmup: Warmup::Given,
+        }
+    }
+
+    #[test]
+    fn one_service_is_shown_of_all_worlds_and_named() {
+        // `db` is the busiest in the first world and `api` in the second, but over both it is `db`.
+        let both = comparison(vec![
+            world("a", ["api", "db"], 48),
+            world("b", ["db", "api"], 4),
+        ]);
+        assert_eq!(busiest(&both), Some("db"));
+        assert!(both.worlds.iter().all(|w| !attempts(w, "db").is_empty()));
+        // What only one world has is not compared.
+        let other = comparison(vec![
+            world("a", ["api", "db"], 48),
+            world("b", ["api", "store"], 48),
+        ]);
+        assert_eq!(busiest(&other), Some("api"));
+        let picture = picture(&other, &[Vec::new()]);
+        let said = |words: &str| picture.texts().any(|t| t.text.contains(words));
+        assert!(said("attempts per second at api"));
+        assert!(said("models/a.yaml · models/b.yaml"));
+        let apart = comparison(vec![
+            world("a", ["api", "db"], 48),
+            world("b", ["gate", "store"], 4),
+        ]);
+        assert_eq!(busiest(&apart), Some("db"));
+        assert!(attempts(&apart.worlds[1], "db").is_empty());
+    }
 }

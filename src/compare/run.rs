@@ -18,6 +18,8 @@ use crate::warmup::{self, Warmup};
 pub struct Ran {
     /// What it is called.
     pub name: String,
+    /// The file it was made from, as named.
+    pub file: String,
     /// What was run.
     pub scenario: Arc<Scenario>,
     /// SHA-256 over what it was made from, in hex.
@@ -95,6 +97,7 @@ pub fn run(
         let summary = Summary::of(&scenario, &outcomes);
         Ran {
             name: world.name.clone(),
+            file: world.loaded.files[0].0.clone(),
             hash: world.loaded.hash.clone(),
             story: Story::of(&scenario, &outcomes, &summary),
             scenario,

@@ -131,7 +131,7 @@ fn names(comparison: &Comparison) -> Vec<String> {
 }
 
 /// What is drawn of a world.
-type Curve = fn(&Ran) -> Vec<Spread>;
+type Curve<'a> = &'a dyn Fn(&Ran) -> Vec<Spread>;
 /// Puts text into a style's colour.
 type Dress = fn(Style, &str) -> String;
 
@@ -141,17 +141,21 @@ fn curves(comparison: &Comparison, style: Style, line: &mut impl FnMut(&str)) {
     let indent = " ".repeat(width(&names[0]));
     let run = &comparison.base().scenario.run;
     let seconds = run.duration.as_secs_f64();
-    let at = format!("attempts at {}", picture::busiest(comparison));
-    let sections: [(&str, Curve, Dress); 2] = [
-        ("goodput", picture::goodput, Style::goodput),
-        (&at, picture::attempts, Style::attempts),
+    let service = picture::busiest(comparison).unwrap_or_default();
+    let at = format!("attempts at {service}");
+    let attempts = |world: &Ran| picture::attempts(world, service);
+    let sections: [(&str, Curve<'_>, Dress); 2] = [
+        ("goodput", &picture::goodput, Style::goodput),
+        (&at, &attempts, Style::attempts),
     ];
     for (title, of, dress) in sections {
         let points: Vec<Vec<Spread>> = comparison.worlds.iter().map(of).collect();
         let max = largest(&points);
-        let characters = LINE.min(points[0].len());
+        let longest = points.iter().map(Vec::len).max().unwrap_or(0);
+        let characters = LINE.min(longest);
         let end = number::duration(seconds);
-        let room = characters.saturating_sub(width(title));
+        let least = width(&end) + 2;
+        let room = characters.saturating_sub(width(title)).max(least);
         line(&format!(
             "  {indent}  {}",
             style.dim(&format!("{title}{end:>room$}"))

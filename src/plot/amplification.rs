@@ -4,7 +4,7 @@ use super::axis::Axis;
 use super::material::Material;
 use super::panel::Panel;
 use super::picture::{Anchor, Picture, Stroke, Text};
-use super::sheet::sheet;
+use super::sheet::{sheet, shortened};
 use super::theme;
 use crate::figure::top_calls;
 use crate::number;
@@ -12,6 +12,8 @@ use crate::stats::Estimate;
 
 /// More bars than this cannot be read.
 const BARS_MAX: usize = 12;
+/// Room for the names at the left.
+const NAMES: f64 = 210.0;
 
 struct Bar<'a> {
     name: &'a str,
@@ -21,8 +23,8 @@ struct Bar<'a> {
     first: f64,
 }
 
-/// One bar per service on a scale of doublings: up to the first attempts in one colour, beyond them the
-/// retries of the hop that leads there.
+/// One bar per service from zero: the first attempts in one colour, after them the retries of the hop that leads
+/// there, so that lengths can be compared. A line marks one attempt per call.
 #[must_use]
 pub fn amplification(material: &Material<'_>) -> Picture {
     let bars = bars(material);
@@ -63,21 +65,16 @@ pub fn amplification(material: &Material<'_>) -> Picture {
         interval_words(material.outcomes.len())
     );
     let (mut picture, space) = sheet(&heading);
-    let values = || {
-        bars.iter()
-            .flat_map(|b| [Some(b.first), b.all.mean])
-            .flatten()
-            .filter(|x| *x > 0.0)
-    };
-    let (min, max) = (values().fold(1.0, f64::min), values().fold(1.0, f64::max));
+    let ends = |bar: &Bar<'_>| [bar.all.mean, bar.all.interval.map(|i| i.1)];
+    let max = bars.iter().flat_map(ends).flatten().fold(1.0, f64::max);
     let room = space.bottom - 52.0 - (space.top + 40.0);
     let step = (room / bars.len().max(1) as f64).min(150.0);
     let panel = Panel {
-        left: space.left + 190.0,
+        left: space.left + NAMES,
         right: space.right - 110.0,
         top: space.top + 40.0,
         bottom: space.top + 40.0 + (step * bars.len() as f64).max(160.0),
-        x: Axis::doublings("attempts per logical call at the top (doublings)", min, max),
+        x: Axis::from_zero("attempts per logical call at the top", max, 8).named(factor),
         y: Axis::between("", 0.0, 1.0, 1),
     };
     grid(&panel, &mut picture);
@@ -126,19 +123,17 @@ impl Bar<'_> {
     fn draw(&self, panel: &Panel, picture: &mut Picture, y: f64, height: f64) {
         let all = self.all.mean.unwrap_or(0.0);
         let x = |value: f64| panel.at((value, 0.0)).0;
-        let one = x(1.0);
-        // Bars begin at 1×: one attempt per call. Fewer go to the left.
-        let (first, end) = (x(self.first.max(panel.x.from)), x(all.max(panel.x.from)));
         let rect = |picture: &mut Picture, colour, from: f64, to: f64| {
             picture.rect(colour, (from, y - height / 2.0), (to, y + height / 2.0));
         };
-        rect(picture, theme::OFFERED, one.min(first), one.max(first));
-        rect(picture, theme::ATTEMPTS, first, end);
+        let (zero, first, end) = (x(0.0), x(self.first), x(all));
+        rect(picture, theme::OFFERED, zero, first);
+        rect(picture, theme::ATTEMPTS, first, end.max(first));
         // A bar of no length still is one.
-        if (end - one).abs() < 2.0 {
-            rect(picture, theme::OFFERED, one - 1.5, one + 1.5);
+        if end - zero < 1.5 {
+            rect(picture, theme::OFFERED, zero, zero + 1.5);
         }
-        let mut label_from = end.max(one);
+        let mut label_from = end;
         if let Some((low, high)) = self.all.interval {
             let (low, high) = (x(low), x(high));
             if high - low > 3.0 {
@@ -151,7 +146,8 @@ impl Bar<'_> {
             }
         }
         let baseline = y + 0.36 * theme::LABEL;
-        let name = Text::new((panel.left - 14.0, baseline), theme::LABEL, self.name);
+        let shown = shortened(self.name, panel.left - 30.0, theme::LABEL, true);
+        let name = Text::new((panel.left - 14.0, baseline), theme::LABEL, shown);
         picture.text(name.bold().anchored(Anchor::End));
         let value = Text::new(
             (label_from + 10.0, y + 0.36 * 21.0),
@@ -164,37 +160,121 @@ impl Bar<'_> {
 
 fn grid(panel: &Panel, picture: &mut Picture) {
     for (value, _) in &panel.x.ticks {
-        let (x, _) = panel.at((*value, 0.0));
-        let colour = if *value == 1.0 {
+        let colour = if *value == 0.0 {
             theme::MUTED
         } else {
             theme::GRID
         };
-        picture.line(
-            Stroke::solid(colour, 1.0),
-            [(x, panel.top), (x, panel.bottom)],
-        );
+        upright(panel, picture, Stroke::solid(colour, 1.0), *value);
     }
+    upright(panel, picture, ONE, 1.0);
     panel.x_axis(picture);
+}
+
+/// The mark at one attempt per call.
+const ONE: Stroke = Stroke::dashed(theme::MUTED, 1.6);
+
+fn upright(panel: &Panel, picture: &mut Picture, stroke: Stroke, value: f64) {
+    let (x, _) = panel.at((value, 0.0));
+    picture.line(stroke, [(x, panel.top), (x, panel.bottom)]);
+}
+
+fn factor(x: f64) -> String {
+    match x {
+        0.0 => "0".into(),
+        x => number::times(x),
+    }
 }
 
 fn legend(panel: &Panel, picture: &mut Picture) {
     let y = panel.top - 18.0;
     let mut x = panel.left;
+    let mut said = |picture: &mut Picture, words: &str| {
+        let text = Text::new((x + 21.0, y + 1.5), theme::TICK, words).coloured(theme::MUTED);
+        x = text.bounds().1 + 36.0;
+        picture.text(text);
+        x
+    };
+    let mut left = panel.left;
     for (colour, words) in [
         (theme::OFFERED, "first attempts of each call"),
         (theme::ATTEMPTS, "retries by the caller of this service"),
     ] {
-        picture.rect(colour, (x, y - 11.0), (x + 14.0, y + 3.0));
-        let text = Text::new((x + 21.0, y + 1.5), theme::TICK, words).coloured(theme::MUTED);
-        x = text.bounds().1 * 1.0 + 40.0;
-        picture.text(text);
+        picture.rect(colour, (left, y - 11.0), (left + 14.0, y + 3.0));
+        left = said(picture, words);
     }
+    picture.line(ONE, [(left + 7.0, y - 13.0), (left + 7.0, y + 5.0)]);
+    said(picture, "one attempt per call");
 }
 
 fn interval_words(replications: usize) -> String {
     match replications {
         0 | 1 => "one replication".into(),
         n => format!("whiskers: 95 % interval over {n} replications"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plot::picture::Mark;
+    use crate::sample;
+
+    fn drawn(name: &str, attempts: u64) -> Picture {
+        let mut scenario = sample::scenario();
+        scenario.services[1].name = name.into();
+        amplification(&Material {
+            scenario: &scenario,
+            outcomes: &[sample::outcome(1, attempts)],
+            finding: "",
+            setup: "",
+            origin: "",
+        })
+    }
+
+    /// Left and right ends of the bars of a colour, from the top.
+    fn ends(picture: &Picture, wanted: theme::Colour) -> Vec<(f64, f64)> {
+        let bars = picture.marks.iter().filter_map(|mark| match mark {
+            Mark::Area { points, colour, .. } if *colour == wanted => {
+                Some((points[0].0, points[1].0))
+            }
+            _ => None,
+        });
+        // The first of each colour belongs to the legend.
+        bars.skip(1).collect()
+    }
+
+    #[test]
+    fn lengths_are_attempts_and_first_attempts_come_first() {
+        for attempts in [4, 64] {
+            let picture = drawn("db", attempts);
+            let (first, retries) = (
+                ends(&picture, theme::OFFERED),
+                ends(&picture, theme::ATTEMPTS),
+            );
+            let one = picture.marks.iter().find_map(|mark| match mark {
+                Mark::Line(stroke, points) if *stroke == ONE => Some(points[0].0),
+                _ => None,
+            });
+            let zero = first[0].0;
+            let unit = one.expect("there is a mark at one") - zero;
+            assert!(unit >= 8.0, "one attempt can be seen beside {attempts}");
+            for (first, retries) in first.iter().zip(&retries) {
+                assert_eq!(first.0, zero, "all begin at zero");
+                assert_eq!(first.1, retries.0, "retries come after first attempts");
+                assert!(retries.1 >= retries.0, "no bar grows to the left");
+            }
+            let all = (retries[1].1 - zero) / unit;
+            assert!((all / attempts as f64 - 1.0).abs() < 0.15, "{all}");
+        }
+    }
+
+    #[test]
+    fn a_long_name_is_shortened_and_its_number_is_not() {
+        let picture = drawn("payment-authorisation-and-settlement-gateway", 4);
+        let short = picture.texts().find(|t| t.text.starts_with("payment"));
+        let short = short.expect("the name is there");
+        assert!(short.text.ends_with('…') && short.bounds().0 >= 20.0);
+        assert!(picture.texts().any(|t| t.text.ends_with('×') && t.bold));
     }
 }

@@ -24,6 +24,8 @@ pub enum Scale {
     Linear,
     /// Equal ratios do.
     Log,
+    /// Names, equally far apart; between them there is nothing.
+    Names,
 }
 
 impl Axis {
@@ -217,7 +219,7 @@ impl Axis {
             title: title.into(),
             from: -0.5,
             to: ticks.len().max(1) as f64 - 0.5,
-            scale: Scale::Linear,
+            scale: Scale::Names,
             ticks,
         }
     }
@@ -231,11 +233,23 @@ impl Axis {
         self
     }
 
+    /// The same with `name` at its far end, beyond all values.
+    #[must_use]
+    pub fn beyond(mut self, name: &str) -> Axis {
+        const SHARE: f64 = 0.12;
+        self.to = match self.scale {
+            Scale::Linear | Scale::Names => self.to + (self.to - self.from) * SHARE,
+            Scale::Log => self.to * libm::pow(self.to / self.from, SHARE),
+        };
+        self.ticks.push((self.to, name.into()));
+        self
+    }
+
     /// Where `value` stands: 0 is the near end, 1 the far one; values beyond an end stand at it.
     #[must_use]
     pub fn position(&self, value: f64) -> f64 {
         let share = match self.scale {
-            Scale::Linear => (value - self.from) / (self.to - self.from),
+            Scale::Linear | Scale::Names => (value - self.from) / (self.to - self.from),
             Scale::Log => libm::log(value / self.from) / libm::log(self.to / self.from),
         };
         if share.is_nan() {
@@ -307,6 +321,19 @@ mod tests {
             labels(&Axis::durations("latency", 1e-4, 20.0)),
             ["100 µs", "1 ms", "10 ms", "100 ms", "1 s", "10 s"]
         );
+    }
+
+    #[test]
+    fn beyond_all_values_there_is_room_for_a_name() {
+        for axis in [
+            Axis::from_zero("time", 30.0, 3),
+            Axis::decades("time", 1.0, 30.0),
+        ] {
+            let (to, beyond) = (axis.to, axis.beyond("never"));
+            assert_eq!(labels(&beyond).last(), Some(&"never"));
+            assert_eq!(beyond.position(beyond.to), 1.0);
+            assert!(beyond.position(to) < 0.93 && beyond.position(to) > 0.85);
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::material::Material;
 use super::over_time::{largest, over_time};
 use super::panel::{Panel, Series, Spread};
 use super::picture::{Anchor, Picture, Text};
-use super::sheet::sheet;
+use super::sheet::{sheet, shortened};
 use super::theme::{self, Colour};
 use crate::figure::{top_calls, top_edges};
 use crate::number;
@@ -66,6 +66,12 @@ pub fn breakers(material: &Material<'_>) -> Picture {
     below.x_axis(&mut picture);
     material.mark_faults(&mut picture, &below, false);
     picture
+}
+
+/// Whether any caller had a breaker; without one there is nothing to show.
+#[must_use]
+pub fn are_there(material: &Material<'_>) -> bool {
+    !chosen(material).is_empty()
 }
 
 /// Edges with breakers, those that were open most first.
@@ -191,7 +197,7 @@ fn bar(
     let name = Text::new(
         (panel.left - 12.0, middle + 0.36 * theme::TICK),
         theme::TICK,
-        arrow(material, edge),
+        shortened(&arrow(material, edge), panel.left - 20.0, theme::TICK, true),
     );
     picture.text(name.bold().anchored(Anchor::End));
     let words = format!("open {}", number::share(open_share(material, edge)));

@@ -2,11 +2,13 @@
 
 use super::paint::text_width;
 use super::picture::{Anchor, Picture, Stroke, Text};
-use super::sheet::{Heading, Space, sheet, wrapped};
+use super::sheet::{FALLBACK, Heading, Space, sheet, shortened, wrapped};
 use super::theme::{self, Colour};
 
 /// Height of the letters in a cell, the largest that fits of these.
 const CELL_SIZES: [f64; 3] = [17.0, 15.0, 12.5];
+/// Names of rows take no more than this.
+const NAMES_MAX: f64 = 260.0;
 /// Room for the legend.
 const LEGEND: f64 = 208.0;
 /// Steps of a colour scale that the eye cannot tell apart.
@@ -19,6 +21,8 @@ pub struct HeatMap {
     pub heading: Heading,
     /// What goes to the right, and the name of each column.
     pub x: (String, Vec<String>),
+    /// Whether columns have names and not numbers.
+    pub columns_named: bool,
     /// What goes up, and the name of each row from the bottom.
     pub y: (String, Vec<String>),
     /// Row by row from the bottom.
@@ -54,6 +58,8 @@ pub enum Legend {
         title: String,
         /// Where on the scale, 0 at the bottom, 1 on top, and what stands there.
         ticks: Vec<(f64, String)>,
+        /// What stands in the cells beside numbers on the scale.
+        cells: String,
     },
 }
 
@@ -75,7 +81,7 @@ impl HeatMap {
             .1
             .iter()
             .map(|name| text_width(name, theme::TICK, false));
-        let left = space.left + names.fold(30.0, f64::max) * 1.08 + 16.0;
+        let left = space.left + (names.fold(30.0, f64::max) * 1.08).min(NAMES_MAX) + 16.0;
         let (top, bottom) = (space.top + 30.0, space.bottom - 54.0);
         let right = space.right - LEGEND - 30.0;
         let (columns, rows) = (self.x.1.len().max(1), self.y.1.len().max(1));
@@ -173,6 +179,12 @@ impl HeatMap {
                 grid.left + (column as f64 + 0.5) * grid.width,
                 bottom + 8.0 + theme::TICK,
             );
+            // A number is left out rather than cut.
+            let room = match self.columns_named {
+                true => (grid.width - 12.0) * FALLBACK,
+                false => f64::INFINITY,
+            };
+            let name = shortened(name, room, theme::TICK, false);
             let text = Text::new(at, theme::TICK, name).anchored(Anchor::Middle);
             let (left, right, ..) = text.bounds();
             if left >= free_from {
@@ -184,6 +196,7 @@ impl HeatMap {
             let (_, y) = grid.corner(0, row);
             let at = (grid.left - 10.0, y + grid.height / 2.0 + 0.36 * theme::TICK);
             if grid.height >= theme::TICK || row % 2 == 0 {
+                let name = shortened(name, grid.left - 24.0, theme::TICK, false);
                 picture.text(muted(
                     Text::new(at, theme::TICK, name).anchored(Anchor::End),
                 ));
@@ -243,7 +256,11 @@ impl Legend {
                     picture.text(text.coloured(theme::MUTED));
                 }
             }
-            Legend::Scale { title, ticks } => {
+            Legend::Scale {
+                title,
+                ticks,
+                cells,
+            } => {
                 let mut y = space.top - 4.0;
                 for line in wrapped(title, LEGEND - 6.0, theme::TICK, false, 4) {
                     y += theme::TICK * 1.3;
@@ -264,6 +281,12 @@ impl Legend {
                     picture.line(tick, [(space.left + 24.0, y), (space.left + 29.0, y)]);
                     let at = (space.left + 35.0, y + 0.36 * theme::TICK);
                     picture.text(Text::new(at, theme::TICK, name).coloured(theme::MUTED));
+                }
+                y = bottom + 24.0;
+                for line in wrapped(cells, LEGEND - 6.0, theme::FOOTER, false, 5) {
+                    y += theme::FOOTER * 1.45;
+                    let text = Text::new((space.left, y), theme::FOOTER, line);
+                    picture.text(text.coloured(theme::MUTED));
                 }
             }
         }

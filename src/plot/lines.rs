@@ -2,9 +2,9 @@
 
 use super::axis::Axis;
 use super::paint::text_width;
-use super::panel::{Panel, Series};
+use super::panel::{Panel, Series, Spread};
 use super::picture::{Picture, Stroke, Text};
-use super::sheet::{Heading, sheet};
+use super::sheet::{Heading, sheet, shortened};
 use super::theme;
 
 /// With more points than this, a mark at each is noise.
@@ -25,6 +25,19 @@ pub struct Lines {
     pub lines: Vec<Series>,
     /// Whether what is between two values of x means anything; names have nothing between them.
     pub connected: bool,
+    /// Where lines have no end: marked at the top edge.
+    pub never: Vec<Never>,
+}
+
+/// A point at which what is measured did not come about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Never {
+    /// Which of the lines.
+    pub line: usize,
+    /// Where.
+    pub x: f64,
+    /// Whether it is so in all replications; if not, the mark is hollow.
+    pub always: bool,
 }
 
 impl Lines {
@@ -53,19 +66,22 @@ impl Lines {
             y: self.y.clone(),
         };
         panel.axes(&mut picture);
-        let shown: Vec<&Series> = self
-            .lines
+        let ended: Vec<Series> = (0..self.lines.len()).map(|line| self.ended(line)).collect();
+        let shown: Vec<&Series> = ended
             .iter()
             .filter(|line| line.points.iter().any(|p| p.mean.is_some()))
             .collect();
         if shown.is_empty() {
             panel.no_data(&mut picture, "nothing could be measured at any point");
         }
-        for line in &shown {
+        for line in &self.lines {
             if self.connected {
                 panel.series(&mut picture, line);
             }
             self.mark(&panel, &mut picture, line);
+        }
+        for never in &self.never {
+            self.mark_never(&panel, &mut picture, never);
         }
         if ends_apart(&panel, &shown) {
             panel.names(&mut picture, &shown);
@@ -93,6 +109,51 @@ impl Lines {
                 }
             }
             picture.dot(line.colour, (x, y), if self.connected { 3.6 } else { 6.0 });
+        }
+    }
+}
+
+impl Lines {
+    /// A line with its last point where its name belongs: at the top edge if nothing came about there.
+    fn ended(&self, line: usize) -> Series {
+        let mut series = self.lines[line].clone();
+        let of_line = self.never.iter().filter(|n| n.line == line && n.always);
+        let last = of_line.map(|n| n.x).reduce(f64::max);
+        let known = series.points.iter().filter(|p| p.mean.is_some());
+        let known = known.map(|p| p.x).reduce(f64::max);
+        if let Some(x) = last
+            && known.is_none_or(|known| known < x)
+        {
+            let top = self.y.to;
+            series.points.push(Spread {
+                x,
+                mean: Some(top),
+                low: top,
+                high: top,
+            });
+        }
+        series
+    }
+
+    /// A triangle at the top edge; those of several lines stand side by side.
+    fn mark_never(&self, panel: &Panel, picture: &mut Picture, never: &Never) {
+        const HALF: f64 = 6.0;
+        let Some(line) = self.lines.get(never.line) else {
+            return;
+        };
+        let here = || self.never.iter().filter(|other| other.x == never.x);
+        let before = here().filter(|other| other.line < never.line).count() as f64;
+        let aside = (before - (here().count() - 1) as f64 / 2.0) * (2.0 * HALF + 2.0);
+        let (x, y) = panel.at((never.x, panel.y.to));
+        let x = (x + aside).clamp(HALF, theme::WIDTH - HALF);
+        let corners = vec![(x - HALF, y + HALF), (x + HALF, y + HALF), (x, y - HALF)];
+        if never.always {
+            picture.area(line.colour, 1.0, corners);
+        } else {
+            picture.area(theme::PAPER, 1.0, corners.clone());
+            let mut closed = corners;
+            closed.extend_from_within(..2);
+            picture.line(Stroke::solid(line.colour, 1.8), closed);
         }
     }
 }
@@ -126,7 +187,8 @@ fn list(panel: &Panel, picture: &mut Picture, lines: &[&Series]) {
             [(left, y), (left + 18.0, y)],
         );
         let at = (left + 26.0, y + 0.36 * theme::LABEL);
-        let name = Text::new(at, theme::LABEL, &line.name).bold();
+        let shown = shortened(&line.name, theme::WIDTH - at.0 - 8.0, theme::LABEL, true);
+        let name = Text::new(at, theme::LABEL, shown).bold();
         picture.text(name.coloured(line.colour.mixed(theme::INK, 0.25)));
     }
 }

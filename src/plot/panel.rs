@@ -1,7 +1,8 @@
 //! A panel: two axes and what is drawn between them.
 
-use super::axis::Axis;
+use super::axis::{Axis, Scale};
 use super::picture::{Anchor, Picture, Point, Stroke, Text};
+use super::sheet::{FALLBACK, shortened};
 use super::theme::{self, Colour};
 
 /// A rectangle of the picture with an axis in each direction.
@@ -96,6 +97,14 @@ impl Panel {
     /// Ticks, names and the title in the x direction.
     pub fn x_axis(&self, picture: &mut Picture) {
         let mut free_from = f64::NEG_INFINITY;
+        // Names have as much room as there is between two of them; a number is left out rather than cut.
+        let room = match self.x.scale {
+            Scale::Names => {
+                let between = (self.right - self.left) / self.x.ticks.len().max(1) as f64;
+                (between - 8.0) * FALLBACK
+            }
+            Scale::Linear | Scale::Log => f64::INFINITY,
+        };
         for (value, label) in &self.x.ticks {
             let (x, _) = self.at((*value, self.y.from));
             picture.line(
@@ -103,6 +112,7 @@ impl Panel {
                 [(x, self.bottom), (x, self.bottom + 5.0)],
             );
             let at = (x, self.bottom + 8.0 + theme::TICK);
+            let label = shortened(label, room, theme::TICK, false);
             let text = Text::new(at, theme::TICK, label)
                 .coloured(theme::MUTED)
                 .anchored(Anchor::Middle);
@@ -174,10 +184,15 @@ impl Panel {
             }
             let at = (left, place + 0.36 * theme::LABEL);
             let ink = series.colour.mixed(theme::INK, 0.25);
+            let room = theme::WIDTH - left - 8.0;
             picture.text(
-                Text::new(at, theme::LABEL, &series.name)
-                    .bold()
-                    .coloured(ink),
+                Text::new(
+                    at,
+                    theme::LABEL,
+                    shortened(&series.name, room, theme::LABEL, true),
+                )
+                .bold()
+                .coloured(ink),
             );
             let at = (left, at.1 + theme::TICK * 1.35);
             picture.text(Text::new(at, theme::TICK, &series.note).coloured(theme::MUTED));

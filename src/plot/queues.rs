@@ -5,7 +5,7 @@ use super::material::Material;
 use super::over_time::{largest, over_time};
 use super::panel::{Panel, Series};
 use super::picture::{Anchor, Picture, Stroke, Text};
-use super::sheet::{Space, sheet};
+use super::sheet::{Space, sheet, shortened};
 use super::theme;
 use crate::number;
 
@@ -125,7 +125,12 @@ fn draw(
     let name = Text::new(
         (upper.left - 6.0, upper.top - 38.0),
         theme::LABEL,
-        &model.name,
+        shortened(
+            &model.name,
+            upper.right - upper.left + 20.0,
+            theme::LABEL,
+            true,
+        ),
     );
     picture.text(name.bold());
 

@@ -25,36 +25,47 @@ pub struct Plot {
     pub meaning: &'static str,
     /// How it is drawn.
     pub draw: fn(&Material<'_>) -> Picture,
+    /// Whether there is something to show.
+    pub wanted: fn(&Material<'_>) -> bool,
 }
 
 /// The plots of a run.
-pub const PLOTS: [Plot; 5] = [
+pub static PLOTS: [Plot; 5] = [
     Plot {
         name: "load",
         meaning: "Offered load, goodput and attempts over time; the trigger is shaded, the end of each fault dashed.",
         draw: load::load,
+        wanted: always,
     },
     Plot {
         name: "amplification",
         meaning: "Attempts per logical call at each service, first attempts and retries apart.",
         draw: amplification::amplification,
+        wanted: always,
     },
     Plot {
         name: "latency",
         meaning: "Latency of calls and attempts by percentile, on the axis 1/(1−p).",
         draw: latency::latency,
+        wanted: always,
     },
     Plot {
         name: "queues",
         meaning: "Jobs waiting and workers in use over time, for the services with the longest queues.",
         draw: queues::queues,
+        wanted: always,
     },
     Plot {
         name: "breakers",
-        meaning: "Goodput, and the state of the circuit breakers of each edge, over time.",
+        meaning: "Where a policy has a breaker: goodput, and the state of the circuit breakers of each edge, over time.",
         draw: breakers::breakers,
+        wanted: breakers::are_there,
     },
 ];
+
+fn always(_: &Material<'_>) -> bool {
+    true
+}
 
 /// Files of the folder that are always there, with their meaning.
 pub const FILES: [(&str, &str); 4] = [
@@ -109,7 +120,7 @@ pub fn write(
     }
     if plots {
         out.below("plots")?;
-        for (plot, painted) in PLOTS.iter().zip(pictures(report, making)?) {
+        for (plot, painted) in pictures(report, making)? {
             out.picture(&format!("plots/{}", plot.name), &painted)?;
         }
     }
@@ -145,7 +156,11 @@ fn latencies(report: &Report<'_>) -> Vec<(String, String)> {
     tables
 }
 
-fn pictures(report: &Report<'_>, making: &Making<'_>) -> Result<Vec<Painted>, Error> {
+/// The plots that have something to show.
+fn pictures(
+    report: &Report<'_>,
+    making: &Making<'_>,
+) -> Result<Vec<(&'static Plot, Painted)>, Error> {
     let origin = format!(
         "retrystorm {} · {}",
         env!("CARGO_PKG_VERSION"),
@@ -159,6 +174,9 @@ fn pictures(report: &Report<'_>, making: &Making<'_>) -> Result<Vec<Painted>, Er
         setup: &setup,
         origin: &origin,
     };
-    let draw = |plot: &Plot| Painted::of(&(plot.draw)(&material));
-    replicate::on_threads(making.jobs, &PLOTS, draw)
+    let plots: Vec<&Plot> = PLOTS.iter().filter(|p| (p.wanted)(&material)).collect();
+    let painted = replicate::on_threads(making.jobs, &plots, |plot| {
+        Painted::of(&(plot.draw)(&material))
+    })?;
+    Ok(plots.into_iter().zip(painted).collect())
 }

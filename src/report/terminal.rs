@@ -159,11 +159,7 @@ impl Lines {
             Some(rate(top.iter().map(|&e| w.counts.edges[e].ok).sum(), w))
         });
         let characters = LINE.min(offered.len());
-        let scale = format!(
-            "0 s{:>1$}",
-            number::duration(shown_until.0 as f64 / 1e9),
-            characters.saturating_sub(3)
-        );
+        let scale = scale(number::duration(shown_until.0 as f64 / 1e9), characters);
         self.line(&format!("  {:9} {}", "", self.style.dim(&scale)));
         // Attempts stand on the scale of the calls unless that would press the calls flat.
         let calls_max = largest([&offered, &goodput]);
@@ -397,6 +393,15 @@ pub fn cut(name: &str, to: usize) -> String {
     name.chars().take(to - 1).chain(['…']).collect()
 }
 
+/// The ends of a line of time; its begin is not said where there is no room for both.
+fn scale(end: String, characters: usize) -> String {
+    const BEGIN: &str = "0 s";
+    match characters.checked_sub(BEGIN.len()) {
+        Some(room) if room >= width(&end) + 2 => format!("{BEGIN}{end:>room$}"),
+        _ => format!("{end:>characters$}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -405,6 +410,15 @@ mod tests {
     use crate::sample;
     use crate::story::{Promise, Story};
     use crate::warmup::Warmup;
+
+    #[test]
+    fn the_ends_of_a_short_line_do_not_run_together() {
+        let scale = |end: &str, characters| scale(end.into(), characters);
+        assert_eq!(scale("10 s", 12), "0 s     10 s");
+        assert_eq!(scale("26.8 ms", 12), "0 s  26.8 ms");
+        assert_eq!(scale("26.8 ms", 11), "    26.8 ms");
+        assert_eq!(scale("5 ns", 2), "5 ns");
+    }
 
     fn printed(replications: u64) -> String {
         let scenario = sample::scenario();

@@ -1,5 +1,6 @@
 //! The grid of a sweep in the terminal: maps of verdicts, tables of numbers.
 
+use sim::expect::Metric;
 use sim::experiment::Axis;
 use sim::verdict::Verdict;
 
@@ -14,6 +15,8 @@ const ROWS_MAX: usize = 40;
 const NAMES_MAX: usize = 18;
 /// The letter of each verdict on a map, from best to worst.
 const LETTERS: [&str; 4] = ["·", "r", "d", "M"];
+/// What stands on a map where no run was finished.
+const NOT_RUN: &str = "?";
 
 impl Report<'_> {
     /// A map of each verdict, and a table of each number.
@@ -88,23 +91,24 @@ impl Report<'_> {
     }
 
     fn cell(&self, spot: usize, measure: usize) -> String {
-        let nothing = "–".to_string();
-        match (
-            unit(self.plan.measures[measure].metric),
-            self.results.finding(self.plan, spot, measure),
-        ) {
-            (Some(unit), Some(Finding::Number(found))) => {
-                found.mean.map_or(nothing, |x| unit.human(x))
-            }
+        let metric = self.plan.measures[measure].metric;
+        let runs = self.results.ended(spot).count();
+        // What only some of the replications have in common is not said of all.
+        let of_all = |words: String, n: usize| match n {
+            n if n < runs => format!("{words} ({n} of {runs})"),
+            _ => words,
+        };
+        match (unit(metric), self.results.finding(self.plan, spot, measure)) {
+            _ if runs == 0 => "not run".into(),
+            (Some(unit), Some(Finding::Number(found))) => match found.mean {
+                Some(mean) => of_all(unit.human(mean), found.replications),
+                None if metric == Metric::RecoveryTime => "never".into(),
+                None => "–".into(),
+            },
             (_, Some(Finding::Verdict(tally))) => {
-                let runs = self.results.ended(spot).count();
-                let name = Verdict::NAMES[tally.verdict];
-                match tally.votes {
-                    votes if votes < runs => format!("{name} ({votes} of {runs})"),
-                    _ => name.into(),
-                }
+                of_all(Verdict::NAMES[tally.verdict].into(), tally.votes)
             }
-            _ => nothing,
+            _ => "–".into(),
         }
     }
 
@@ -143,11 +147,14 @@ impl Report<'_> {
             " ".repeat(margin),
             self.style.dim(&scale)
         ));
-        let key: Vec<String> = VERDICTS
+        let mut key: Vec<String> = VERDICTS
             .iter()
             .zip(LETTERS)
             .map(|((index, ..), letter)| format!("{letter} {}", Verdict::NAMES[*index]))
             .collect();
+        if self.results.not_run() > 0 {
+            key.push(format!("{NOT_RUN} not run"));
+        }
         self.line(&format!("  {}", self.style.dim(&key.join("   "))));
         self.line("");
     }
@@ -159,6 +166,7 @@ impl Report<'_> {
             Some(1) => style.offered(LETTERS[1]),
             Some(2) => style.warn(LETTERS[2]),
             Some(_) => style.bad(LETTERS[3]),
+            None if !self.results.was_run(spot) => style.dim(NOT_RUN),
             None => " ".into(),
         }
     }

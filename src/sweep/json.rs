@@ -37,7 +37,8 @@ pub const KEYS: [(&str, &str); 12] = [
     ),
     (
         "expect",
-        "The promises of the experiment: `text`, `at` (where, for people), `kept`, `points` it is about, `actual` (for people).",
+        "The promises of the experiment: `text`, `at` (where, for people), `kept`, `points` it is about and that were run, \
+         `broken` of them, `actual` (for people).",
     ),
     (
         "points",
@@ -81,9 +82,16 @@ pub fn summary(plan: &Plan, results: &Results) -> String {
     let measures = named.zip(&plan.measures).map(|((name, label), measure)| {
         json!({ "measure": name, "label": label, "unit": unit_name(measure.metric) })
     });
-    let promises = results.promises(plan).into_iter().map(
-        |p| json!({ "text": p.holds, "at": p.place, "kept": p.kept, "points": p.points, "actual": p.actual }),
-    );
+    let promises = results.promises(plan).into_iter().map(|p| {
+        let actual = match p.first {
+            Some(place) => format!("{} at {place}", p.actual),
+            None => p.actual,
+        };
+        json!({
+            "text": p.holds, "at": p.place, "kept": p.kept, "points": p.points, "broken": p.broken,
+            "actual": actual,
+        })
+    });
     let points = (0..plan.spots.len()).map(|spot| point(plan, results, spot));
     let values = [
         json!(env!("CARGO_PKG_VERSION")),

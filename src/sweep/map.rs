@@ -15,6 +15,10 @@ use crate::plot::theme;
 
 /// A number scale is logarithmic from this ratio between its ends on.
 const LOG_FROM: f64 = 40.0;
+/// What an endless recovery is called.
+const NEVER: &str = "never";
+/// What hatching means where no number stands.
+const NOT_RUN: &str = "hatched and empty: not run";
 
 impl Drawing<'_> {
     /// A map over two axes.
@@ -30,19 +34,30 @@ impl Drawing<'_> {
             })
             .collect();
         let metric = self.plan.measures[asked.value].metric;
+        let not_run = found.iter().flatten().any(Option::is_none);
+        let runs = |row, column| {
+            let spot = self.spot(&[(asked.x, column), (asked.y, row)]);
+            self.results.ended(spot).count()
+        };
         let (cells, legend) = match unit(metric) {
             None => {
                 let cells = self.verdicts(&found, asked);
-                let legend = verdict_legend(&found, &cells);
+                let legend = verdict_legend(&found, &cells, not_run);
                 (cells, legend)
             }
             Some(unit) => {
                 let label = self.plan.experiment.measure_labels().nth(asked.value);
-                let scale = ColourScale::over(&found, unit);
-                let cells = found
-                    .iter()
-                    .map(|row| row.iter().map(|f| scale.cell(f)).collect());
-                (cells.collect(), scale.legend(label.unwrap_or_default()))
+                let scale = ColourScale::over(&found, metric, unit);
+                let cells: Vec<Vec<Cell>> = (found.iter().enumerate())
+                    .map(|(row, cells)| {
+                        let cells = cells.iter().enumerate();
+                        let cell = |(column, found)| scale.cell(found, runs(row, column));
+                        cells.map(cell).collect()
+                    })
+                    .collect();
+                let partly = cells.iter().flatten().any(|c| c.label.contains('/'));
+                let legend = scale.legend(label.unwrap_or_default(), partly, not_run);
+                (cells, legend)
             }
         };
         let names = |axis: &Varied| (0..axis.steps.len()).map(|i| step_name(axis, i)).collect();
@@ -54,6 +69,7 @@ impl Drawing<'_> {
         HeatMap {
             heading: self.heading(asked.title.as_ref(), &note),
             x: (titled(&x.label, x.unit.and_then(unsaid)), names(x)),
+            columns_named: x.unit.is_none(),
             y: (titled(&y.label, y.unit.and_then(unsaid)), names(y)),
             cells,
             legend,
@@ -104,10 +120,12 @@ impl Drawing<'_> {
 struct ColourScale {
     axis: Axis,
     unit: column::Unit,
+    /// What stands where there was nothing to measure.
+    nothing: &'static str,
 }
 
 impl ColourScale {
-    fn over(found: &[Vec<Option<Finding>>], unit: column::Unit) -> ColourScale {
+    fn over(found: &[Vec<Option<Finding>>], metric: Metric, unit: column::Unit) -> ColourScale {
         let means = || found.iter().flatten().filter_map(mean);
         let max = means().fold(0.0, f64::max);
         let min = means().fold(max, f64::min);
@@ -121,20 +139,36 @@ impl ColourScale {
         } else {
             Axis::from_zero("", max, 5)
         };
-        ColourScale { axis, unit }
+        let nothing = match metric {
+            Metric::RecoveryTime => NEVER,
+            _ => "–",
+        };
+        ColourScale {
+            axis,
+            unit,
+            nothing,
+        }
     }
 
-    fn cell(&self, found: &Option<Finding>) -> Cell {
-        match found.as_ref().and_then(|found| mean(&Some(*found))) {
-            None => Cell {
-                label: "–".into(),
+    /// What stands where `runs` replications came to `found`; nothing where there is none.
+    fn cell(&self, found: &Option<Finding>, runs: usize) -> Cell {
+        let Some(Finding::Number(found)) = found else {
+            return Cell::default();
+        };
+        let Some(mean) = found.mean else {
+            return Cell {
+                label: self.nothing.into(),
                 ..Cell::default()
-            },
-            Some(value) => Cell {
-                colour: Some(theme::viridis(self.axis.position(value))),
-                label: self.words(value),
-                side: None,
-            },
+            };
+        };
+        let label = match found.replications {
+            n if n < runs => format!("{} {n}/{runs}", self.words(mean)),
+            _ => self.words(mean),
+        };
+        Cell {
+            colour: Some(theme::viridis(self.axis.position(mean))),
+            label,
+            side: None,
         }
     }
 
@@ -147,7 +181,7 @@ impl ColourScale {
         }
     }
 
-    fn legend(&self, label: &str) -> Legend {
+    fn legend(&self, label: &str, partly: bool, not_run: bool) -> Legend {
         let log = if self.axis.scale == Scale::Log {
             " (log)"
         } else {
@@ -158,6 +192,17 @@ impl ColourScale {
         Legend::Scale {
             title: titled(label, Some(self.unit)) + log,
             ticks: ticks.collect(),
+            cells: [
+                partly.then(|| match self.nothing {
+                    NEVER => "2/3: the mean of so many replications; the others never",
+                    _ => "2/3: the mean of so many replications; the others have none",
+                }),
+                not_run.then_some(NOT_RUN),
+            ]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join("; "),
         }
     }
 }
@@ -170,7 +215,7 @@ fn mean(found: &Option<Finding>) -> Option<f64> {
 }
 
 /// The verdicts that occur, and what stands in their cells.
-fn verdict_legend(found: &[Vec<Option<Finding>>], cells: &[Vec<Cell>]) -> Legend {
+fn verdict_legend(found: &[Vec<Option<Finding>>], cells: &[Vec<Cell>], not_run: bool) -> Legend {
     let place = |found: &Option<Finding>| match found {
         Some(Finding::Verdict(tally)) => Some(rank(*tally)),
         _ => None,
@@ -190,6 +235,7 @@ fn verdict_legend(found: &[Vec<Option<Finding>>], cells: &[Vec<Cell>]) -> Legend
     if labels().any(|label| label.contains('/')) {
         said.push("2/3: so many replications agree");
     }
+    said.extend(not_run.then_some(NOT_RUN));
     Legend::Flat {
         classes: classes.collect(),
         cells: said.join("; "),

@@ -14,5 +14,7 @@ mod map;
 pub mod picture;
 pub mod plan;
 pub mod results;
+#[cfg(test)]
+mod sample;
 pub mod terminal;
 pub mod wording;

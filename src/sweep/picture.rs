@@ -1,6 +1,7 @@
 //! The plots of an experiment.
 
 use ordered_float::OrderedFloat;
+use sim::expect::Metric;
 use sim::experiment::{Axis as Varied, Line as LineAsked, Plot};
 use sim::verdict::Verdict;
 
@@ -10,7 +11,7 @@ use super::wording::{VERDICTS, axis_value, model_name, rank, setup, step_name, t
 use crate::figure::column;
 use crate::number;
 use crate::plot::axis::Axis;
-use crate::plot::lines::Lines;
+use crate::plot::lines::{Lines, Never};
 use crate::plot::panel::{Series, Spread};
 use crate::plot::picture::Picture;
 use crate::plot::sheet::Heading;
@@ -109,13 +110,56 @@ impl Drawing<'_> {
             _ if x.unit.is_some() => " · bands: 95 % interval of the mean".into(),
             _ => " · whiskers: 95 % interval of the mean".into(),
         };
+        let never = match metric {
+            Metric::RecoveryTime => self.never(asked, &names),
+            _ => Vec::new(),
+        };
+        let mut y = vertical(title, unit(metric), min, max, asked.log_y);
+        if !never.is_empty() {
+            y = y.beyond("never");
+        }
+        let hollow = match never.iter().any(|never| !never.always) {
+            true => " · hollow triangle: never in some replications",
+            false => "",
+        };
         Lines {
-            heading: self.heading(asked.title.as_ref(), &note),
+            heading: self.heading(asked.title.as_ref(), &format!("{note}{hollow}")),
             x: horizontal(x, asked.log_x),
-            y: vertical(title, unit(metric), min, max, asked.log_y),
+            y,
             lines,
             connected: x.unit.is_some(),
+            never,
         }
+    }
+
+    /// Where replications have no value, and whether none of them has one.
+    fn never(self, asked: &LineAsked, series: &[Option<usize>]) -> Vec<Never> {
+        let x = &self.plan.axes()[asked.x];
+        let mut never = Vec::new();
+        for (line, series) in series.iter().enumerate() {
+            for step in 0..x.steps.len() {
+                let spot = self.place(asked, *series, step);
+                let Some(Finding::Number(found)) = self.results.finding(self.plan, spot, asked.y)
+                else {
+                    continue;
+                };
+                if found.replications < self.results.ended(spot).count() {
+                    never.push(Never {
+                        line,
+                        x: x.steps[step].number.unwrap_or(step as f64),
+                        always: found.replications == 0,
+                    });
+                }
+            }
+        }
+        never
+    }
+
+    /// The point of a step of a line.
+    fn place(self, asked: &LineAsked, series: Option<usize>, step: usize) -> usize {
+        let mut at = vec![(asked.x, step)];
+        at.extend(asked.series.zip(series));
+        self.spot(&at)
     }
 
     fn line(self, asked: &LineAsked, series: Option<usize>, colour: Colour) -> Series {
@@ -123,9 +167,8 @@ impl Drawing<'_> {
         let x = &axes[asked.x];
         let mut points: Vec<Spread> = (0..x.steps.len())
             .map(|step| {
-                let mut at = vec![(asked.x, step)];
-                at.extend(asked.series.zip(series));
-                let (mean, low, high) = self.spread(self.spot(&at), asked.y);
+                let spot = self.place(asked, series, step);
+                let (mean, low, high) = self.spread(spot, asked.y);
                 let x = x.steps[step].number.unwrap_or(step as f64);
                 Spread { x, mean, low, high }
             })
@@ -216,5 +259,48 @@ fn factor(x: f64) -> String {
         format!("1/{}", number::times(1.0 / x))
     } else {
         number::times(x)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::Became::{Healthy, Metastable, Recovered};
+    use super::super::sample::{plan, results};
+    use super::*;
+
+    #[test]
+    fn what_never_came_about_is_marked_and_what_was_not_run_is_not() {
+        let plan = plan();
+        let found = results(
+            &plan,
+            &[
+                [Healthy, Healthy],
+                [Recovered(3.0), Metastable],
+                [Metastable, Metastable],
+                [Recovered(8.0), Recovered(9.0)],
+            ],
+        );
+        let drawing = Drawing {
+            plan: &plan,
+            results: &found,
+        };
+        let Plot::Line(asked) = &plan.experiment.plots[0] else {
+            panic!("the first plot is of lines");
+        };
+        let lines = drawing.lines(asked);
+        let never = |line, x, always| Never { line, x, always };
+        assert_eq!(lines.never, [never(0, 200.0, true), never(1, 100.0, false)]);
+        assert!(lines.heading.subtitle.contains("hollow triangle"));
+        let words = |plot: usize| -> Vec<String> {
+            let picture = draw(&plan, &found, &plan.experiment.plots[plot]);
+            picture.texts().map(|t| t.text.clone()).collect()
+        };
+        assert!(words(0).contains(&"never".to_string()));
+        let map = words(1);
+        assert_eq!(map.iter().filter(|w| *w == "never").count(), 1, "{map:?}");
+        assert!(map.contains(&"3 s 1/2".to_string()), "{map:?}");
+        for words in [map, words(2)] {
+            assert!(words.join(" ").contains("not run"), "{words:?}");
+        }
     }
 }

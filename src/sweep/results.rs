@@ -54,8 +54,14 @@ pub struct Kept {
     pub place: String,
     /// Whether every replication at every point it is about kept it.
     pub kept: bool,
-    /// Points it is about, as far as they were run.
+    /// Points it is about.
+    pub asked: usize,
+    /// Those of them that were run.
     pub points: usize,
+    /// Those of them at which a replication broke it.
+    pub broken: usize,
+    /// Where it was first broken, for people.
+    pub first: Option<String>,
     /// What was measured, for people: where it was first broken, otherwise smallest to largest.
     pub actual: String,
 }
@@ -65,6 +71,19 @@ impl Results {
     pub fn ended(&self, spot: usize) -> impl Iterator<Item = (u32, &Run)> {
         let runs = (0..).zip(&self.runs[spot]);
         runs.filter_map(|(replication, run)| Some((replication, run.as_ref()?)))
+    }
+
+    /// Whether a run of a point has ended.
+    #[must_use]
+    pub fn was_run(&self, spot: usize) -> bool {
+        self.ended(spot).next().is_some()
+    }
+
+    /// Points without a run that has ended.
+    #[must_use]
+    pub fn not_run(&self) -> usize {
+        let points = 0..self.runs.len();
+        points.filter(|&spot| !self.was_run(spot)).count()
     }
 
     /// Runs that have ended.
@@ -110,9 +129,8 @@ impl Results {
     }
 
     fn promise(&self, plan: &Plan, promise: usize, holds: &str) -> Kept {
-        let mut kept = true;
-        let mut points = 0;
-        let mut broken = None;
+        let (mut asked, mut points, mut broken) = (0, 0, 0);
+        let mut first = None;
         let mut shown: Vec<(Option<f64>, String)> = Vec::new();
         for (i, spot) in plan.spots.iter().enumerate() {
             let about = spot
@@ -122,18 +140,21 @@ impl Results {
             let Some(place) = about else { continue };
             let expectation = &spot.promises[place].1;
             let metric = expectation.measure.metric;
-            points += usize::from(self.ended(i).next().is_some());
+            asked += 1;
+            points += usize::from(self.was_run(i));
+            let mut kept = true;
             for (_, run) in self.ended(i) {
                 let actual = run.values[plan.measures.len() + place];
                 let holds =
                     actual.is_some_and(|x| expectation.comparison.holds(x, expectation.value));
                 let words = words(metric, actual);
-                if !holds && kept {
-                    broken = Some(format!("{words} at {}", spot.place(plan.axes())));
+                if !holds && first.is_none() {
+                    first = Some((words.clone(), spot.place(plan.axes())));
                 }
                 kept &= holds;
                 shown.push((actual, words));
             }
+            broken += usize::from(!kept);
         }
         shown.sort_by(|a, b| a.partial_cmp(b).expect("measured values are numbers"));
         shown.dedup_by(|a, b| a.1 == b.1);
@@ -141,6 +162,10 @@ impl Results {
             [] => "no data".into(),
             [(_, only)] => only.clone(),
             [(_, first), .., (_, last)] => format!("{first} … {last}"),
+        };
+        let (actual, first) = match first {
+            Some((actual, place)) => (actual, Some(place)),
+            None => (range, None),
         };
         let named = plan.experiment.promises[promise].at.iter();
         let place = named.map(|(axis, steps)| {
@@ -151,9 +176,12 @@ impl Results {
         Kept {
             holds: holds.into(),
             place: place.collect::<Vec<_>>().join(", "),
-            kept,
+            kept: broken == 0,
+            asked,
             points,
-            actual: broken.unwrap_or(range),
+            broken,
+            first,
+            actual,
         }
     }
 }
