@@ -35,7 +35,7 @@ fn two_processes_and_any_number_of_threads_write_the_same_files() {
             .ended(0);
     }
     let a = bytes(&folder, "a");
-    assert_eq!(a.len(), 3 + 4 + 10);
+    assert_eq!(a.len(), 3 + 4 + 8);
     for other in ["b", "c", "d"] {
         for ((name, mine), (other_name, theirs)) in a.iter().zip(&bytes(&folder, other)) {
             assert_eq!(name, other_name);

@@ -1,5 +1,7 @@
 //! A line of time drawn with block characters.
 
+use super::table::width;
+
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// `values` in `width` characters from 0 to `max`; a gap where there is no value. Values that share a
@@ -43,6 +45,16 @@ pub fn marks(intervals: &[(f64, f64)], width: usize, mark: char) -> String {
         .collect()
 }
 
+/// The ends of a line of time; its begin is not said where there is no room for both.
+#[must_use]
+pub fn ends(end: String, characters: usize) -> String {
+    const BEGIN: &str = "0 s";
+    match characters.checked_sub(BEGIN.len()) {
+        Some(room) if room >= width(&end) + 2 => format!("{BEGIN}{end:>room$}"),
+        _ => format!("{end:>characters$}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,5 +73,14 @@ mod tests {
         assert_eq!(marks(&[(0.5, 0.5)], 4, '▔'), "  ▔ ");
         assert_eq!(marks(&[(0.2, 0.6)], 4, '▔'), "▔▔▔ ");
         assert_eq!(marks(&[], 3, '▔'), "   ");
+    }
+
+    #[test]
+    fn the_ends_of_a_short_line_do_not_run_together() {
+        let ends = |end: &str, characters| ends(end.into(), characters);
+        assert_eq!(ends("10 s", 12), "0 s     10 s");
+        assert_eq!(ends("26.8 ms", 12), "0 s  26.8 ms");
+        assert_eq!(ends("26.8 ms", 11), "    26.8 ms");
+        assert_eq!(ends("5 ns", 2), "5 ns");
     }
 }

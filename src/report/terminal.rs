@@ -6,7 +6,7 @@ use seawall::{Stopped, Time};
 use sim::metrics::{Ended, Window};
 use sim::verdict::Trigger;
 
-use super::sparkline::{marks, sparkline};
+use super::sparkline::{ends, marks, sparkline};
 use super::style::Style;
 use super::summary::Row;
 use super::table::{Align, Table, width, wrapped};
@@ -159,8 +159,8 @@ impl Lines {
             Some(rate(top.iter().map(|&e| w.counts.edges[e].ok).sum(), w))
         });
         let characters = LINE.min(offered.len());
-        let scale = scale(number::duration(shown_until.0 as f64 / 1e9), characters);
-        self.line(&format!("  {:9} {}", "", self.style.dim(&scale)));
+        let ends = ends(number::duration(shown_until.0 as f64 / 1e9), characters);
+        self.line(&format!("  {:9} {}", "", self.style.dim(&ends)));
         // Attempts stand on the scale of the calls unless that would press the calls flat.
         let calls_max = largest([&offered, &goodput]);
         let attempts_max = largest(attempts.as_ref());
@@ -393,15 +393,6 @@ pub fn cut(name: &str, to: usize) -> String {
     name.chars().take(to - 1).chain(['…']).collect()
 }
 
-/// The ends of a line of time; its begin is not said where there is no room for both.
-fn scale(end: String, characters: usize) -> String {
-    const BEGIN: &str = "0 s";
-    match characters.checked_sub(BEGIN.len()) {
-        Some(room) if room >= width(&end) + 2 => format!("{BEGIN}{end:>room$}"),
-        _ => format!("{end:>characters$}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -410,15 +401,6 @@ mod tests {
     use crate::sample;
     use crate::story::{Promise, Story};
     use crate::warmup::Warmup;
-
-    #[test]
-    fn the_ends_of_a_short_line_do_not_run_together() {
-        let scale = |end: &str, characters| scale(end.into(), characters);
-        assert_eq!(scale("10 s", 12), "0 s     10 s");
-        assert_eq!(scale("26.8 ms", 12), "0 s  26.8 ms");
-        assert_eq!(scale("26.8 ms", 11), "    26.8 ms");
-        assert_eq!(scale("5 ns", 2), "5 ns");
-    }
 
     fn printed(replications: u64) -> String {
         let scenario = sample::scenario();
