@@ -193,7 +193,7 @@ impl ColourScale {
             title: titled(label, Some(self.unit)) + log,
             ticks: ticks.collect(),
             cells: [
-                partly.then(|| match self.nothing {
+                partly.then_some(match self.nothing {
                     NEVER => "2/3: the mean of so many replications; the others never",
                     _ => "2/3: the mean of so many replications; the others have none",
                 }),
