@@ -79,6 +79,7 @@ fn retry(spec: &Spec) -> String {
     let attempts = match retry.max_attempts {
         1 => return "1 attempt, no retries".into(),
         u32::MAX => "attempts without limit".into(),
+        2 => "up to 2 attempts (1 retry)".into(),
         n => format!("up to {n} attempts ({} retries)", n - 1),
     };
     let mut words = vec![
