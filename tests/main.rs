@@ -2,6 +2,7 @@
 
 mod advice;
 mod certainty;
+mod circles;
 mod cli;
 mod compare;
 mod determinism;

@@ -14,8 +14,8 @@ use crate::plot::over_time::largest;
 use crate::plot::panel::Spread;
 use crate::report::sparkline::{marks, sparkline};
 use crate::report::style::Style;
+use crate::report::table::cut;
 use crate::report::table::{Align, Table, width, wrapped};
-use crate::report::terminal::cut;
 use crate::report::{certainty, written};
 
 /// Nothing is printed beyond this column.

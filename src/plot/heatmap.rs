@@ -1,6 +1,6 @@
 //! A map over two variables: verdicts in flat colours, numbers on a scale.
 
-use super::paint::text_width;
+use super::font::text_width;
 use super::picture::{Anchor, Picture, Stroke, Text};
 use super::sheet::{FALLBACK, Heading, Space, sheet, shortened, wrapped};
 use super::theme::{self, Colour};

@@ -1,7 +1,7 @@
 //! Lines over a variable: one figure of an experiment, a line for each policy or size.
 
 use super::axis::Axis;
-use super::paint::text_width;
+use super::font::text_width;
 use super::panel::{Panel, Series, Spread};
 use super::picture::{Picture, Stroke, Text};
 use super::sheet::{Heading, sheet, shortened};

@@ -3,6 +3,7 @@
 pub mod amplification;
 pub mod axis;
 pub mod breakers;
+pub mod font;
 pub mod heatmap;
 pub mod latency;
 pub mod lines;

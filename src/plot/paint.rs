@@ -1,17 +1,13 @@
 //! Pictures to files: SVG and PNG, both through plotters' backends and with the bundled font.
 
-use std::sync::Once;
-
 use plotters::backend::{BitMapBackend, DrawingBackend, SVGBackend};
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea};
 use plotters::element::{Circle, PathElement, Polygon, Text as TextElement};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{
-    Color, FontDesc, FontFamily, FontStyle, IntoFont, RGBAColor, ShapeStyle, TextStyle,
-    register_font,
-};
+use plotters::style::{Color, RGBAColor, ShapeStyle, TextStyle};
 
+use super::font::{EM, font, register_fonts};
 use super::picture::{Anchor, Mark, Picture, Point, Stroke, Text, dashes};
 use super::theme::{self, Colour};
 
@@ -19,8 +15,6 @@ use super::theme::{self, Colour};
 const SVG_GRID: f64 = 8.0;
 /// The PNG is painted this much larger and averaged down: smooth lines, polygons and letters alike.
 const SUPERSAMPLING: usize = 3;
-/// plotters' size of a text is this many em (its backends divide by it).
-const EM: f64 = 1.24;
 
 /// A picture in both of its formats.
 #[derive(Clone, Debug)]
@@ -86,40 +80,6 @@ pub fn png(picture: &Picture, scale: usize) -> Vec<u8> {
         .and_then(|mut writer| writer.write_image_data(&averaged))
         .expect("encoding into memory does not fail");
     file
-}
-
-/// How wide a text is, in units.
-#[must_use]
-pub fn text_width(text: &str, size: f64, bold: bool) -> f64 {
-    register_fonts();
-    // Measured large, since plotters measures in whole pixels.
-    font(size * SVG_GRID, bold)
-        .box_size(text)
-        .map_or(0.0, |(width, _)| f64::from(width) / SVG_GRID)
-}
-
-fn font(em: f64, bold: bool) -> FontDesc<'static> {
-    let cut = if bold {
-        FontStyle::Bold
-    } else {
-        FontStyle::Normal
-    };
-    (FontFamily::Name(theme::FONT_FAMILY), em * EM, cut).into_font()
-}
-
-fn register_fonts() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        for (style, bytes) in [
-            (FontStyle::Normal, theme::REGULAR),
-            (FontStyle::Bold, theme::SEMIBOLD),
-        ] {
-            assert!(
-                register_font(theme::FONT_FAMILY, style, bytes).is_ok(),
-                "the bundled font is a font"
-            );
-        }
-    });
 }
 
 type Drawn<B> = Result<(), DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
@@ -241,17 +201,6 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn digits_are_equally_wide() {
-        let widths: Vec<f64> = ('0'..='9')
-            .map(|d| text_width(&d.to_string().repeat(8), 20.0, false))
-            .collect();
-        assert!(
-            widths.iter().all(|w| (w - widths[0]).abs() < 0.5),
-            "{widths:?}"
-        );
-    }
 
     #[test]
     fn an_svg_holds_its_text_as_text_and_escaped() {

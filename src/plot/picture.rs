@@ -142,7 +142,7 @@ impl Text {
     /// Left end, right end, highest and lowest point.
     #[must_use]
     pub fn bounds(&self) -> (f64, f64, f64, f64) {
-        let width = super::paint::text_width(&self.text, self.size, self.bold);
+        let width = super::font::text_width(&self.text, self.size, self.bold);
         let left = match self.anchor {
             Anchor::Start => self.at.0,
             Anchor::Middle => self.at.0 - width / 2.0,

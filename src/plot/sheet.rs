@@ -1,6 +1,6 @@
 //! The sheet every plot is drawn on: the finding on top, the set-up below it, the origin at the foot.
 
-use super::paint::text_width;
+use super::font::text_width;
 use super::picture::{Picture, Text};
 use super::theme;
 

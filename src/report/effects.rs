@@ -3,8 +3,8 @@
 
 use super::Report;
 use super::summary::Row;
+use super::table::cut;
 use super::table::{Align, Table};
-use super::terminal::cut;
 use crate::figure::Scope;
 use crate::number;
 

@@ -179,6 +179,15 @@ pub fn width(text: &str) -> usize {
     text.chars().count()
 }
 
+/// `name` in at most `to` characters.
+#[must_use]
+pub fn cut(name: &str, to: usize) -> String {
+    if width(name) <= to {
+        return name.into();
+    }
+    name.chars().take(to - 1).chain(['…']).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

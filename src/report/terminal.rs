@@ -9,7 +9,7 @@ use sim::verdict::Trigger;
 use super::sparkline::{ends, marks, sparkline};
 use super::style::Style;
 use super::summary::Row;
-use super::table::{Align, Table, width, wrapped};
+use super::table::{Align, Table, cut, width, wrapped};
 use super::{Report, certainty, effects, written};
 use crate::figure::column::Unit;
 use crate::figure::{Scope, busiest_service, top_calls, top_edges};
@@ -382,15 +382,6 @@ fn plain(value: Option<f64>) -> String {
 fn shown(row: &Row, figure: &str, unit: Unit) -> String {
     row.mean(figure)
         .map_or_else(none, |value| unit.human(value))
-}
-
-/// `name` in at most `to` characters.
-#[must_use]
-pub fn cut(name: &str, to: usize) -> String {
-    if width(name) <= to {
-        return name.into();
-    }
-    name.chars().take(to - 1).chain(['…']).collect()
 }
 
 #[cfg(test)]

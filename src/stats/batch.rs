@@ -1,7 +1,7 @@
 //! An interval from one long run: batch means.
 
-use super::estimate::t_quantile;
 use super::series::{mean, variance};
+use super::student::t_quantile;
 
 /// A run is cut into so many batches: with more, batches are shorter and more alike their neighbours; with
 /// fewer, the t-quantile is larger for nothing (Schmeiser, *Operations Research* 30(3), 1982: 10 to 30).

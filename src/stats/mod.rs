@@ -6,6 +6,7 @@ mod estimate;
 pub mod mser;
 pub mod paired;
 pub mod series;
+mod student;
 
 pub use basis::Basis;
 pub use estimate::{CONFIDENCE, Estimate};

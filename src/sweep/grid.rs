@@ -5,8 +5,9 @@ use sim::experiment::Axis;
 use sim::verdict::Verdict;
 
 use super::results::{Finding, unit};
+use super::step::step_name;
 use super::terminal::{COLUMNS, Report};
-use super::wording::{VERDICTS, rank, step_name};
+use super::wording::{VERDICTS, rank};
 use crate::report::table::{Align, Table, width};
 
 /// Points beyond these are left to the files.

@@ -6,7 +6,8 @@ use sim::verdict::Verdict;
 
 use super::picture::{Drawing, shares};
 use super::results::{Finding, unit};
-use super::wording::{VERDICTS, rank, short_share, short_time, step_name, titled, unsaid};
+use super::step::step_name;
+use super::wording::{VERDICTS, rank, short_share, short_time, titled, unsaid};
 use crate::figure::column;
 use crate::number;
 use crate::plot::axis::{Axis, Scale};

@@ -16,5 +16,6 @@ pub mod plan;
 pub mod results;
 #[cfg(test)]
 mod sample;
+mod step;
 pub mod terminal;
 pub mod wording;

@@ -7,7 +7,8 @@ use sim::verdict::Verdict;
 
 use super::plan::Plan;
 use super::results::{Finding, Results, unit};
-use super::wording::{VERDICTS, axis_value, model_name, rank, setup, step_name, titled, unsaid};
+use super::step::{axis_value, step_name};
+use super::wording::{VERDICTS, model_name, rank, setup, titled, unsaid};
 use crate::figure::column;
 use crate::number;
 use crate::plot::axis::Axis;

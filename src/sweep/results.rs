@@ -5,7 +5,7 @@ use sim::metrics::Ended;
 use sim::verdict::Verdict;
 
 use super::plan::Plan;
-use super::wording::step_name;
+use super::step::step_name;
 use crate::figure::column;
 use crate::stats::Estimate;
 

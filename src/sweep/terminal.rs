@@ -7,10 +7,11 @@ use sim::verdict::Verdict;
 
 use super::plan::Plan;
 use super::results::{Finding, Kept, Results, Tally, unit};
-use super::wording::{VERDICTS, model_name, rank, setup, step_name};
+use super::step::step_name;
+use super::wording::{VERDICTS, model_name, rank, setup};
 use crate::report::style::Style;
+use crate::report::table::cut;
 use crate::report::table::{Table, width, wrapped};
-use crate::report::terminal::cut;
 use crate::report::written;
 use crate::stats::Estimate;
 

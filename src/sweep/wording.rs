@@ -1,7 +1,6 @@
 //! How the things of an experiment are called in pictures and tables.
 
 use sim::expect::Unit;
-use sim::experiment::{Axis, Step};
 use sim::verdict::Verdict;
 
 use super::plan::Plan;
@@ -62,16 +61,6 @@ pub fn model_name(plan: &Plan) -> &str {
     file.rsplit_once('.').map_or(file, |(name, _)| name)
 }
 
-/// A step as people read it: numbers without their unit's spelling in the language.
-#[must_use]
-pub fn step_name(axis: &Axis, step: usize) -> String {
-    let Step { label, number, .. } = &axis.steps[step];
-    match (axis.unit, number) {
-        (Some(unit), Some(value)) => axis_value(unit, *value),
-        _ => label.clone(),
-    }
-}
-
 /// The place of a verdict from best to worst.
 #[must_use]
 pub fn rank(tally: Tally) -> usize {
@@ -79,16 +68,6 @@ pub fn rank(tally: Tally) -> usize {
         .iter()
         .position(|(index, ..)| *index == tally.verdict);
     known.unwrap_or(VERDICTS.len() - 1)
-}
-
-/// A value of an axis.
-#[must_use]
-pub fn axis_value(unit: Unit, value: f64) -> String {
-    match unit {
-        Unit::Share => number::share(value),
-        Unit::Time => number::duration(value),
-        Unit::Rate | Unit::Count | Unit::Factor | Unit::Verdict => number::prefixed(value),
-    }
 }
 
 /// The unit that numbers of an axis do not say themselves.

@@ -6,9 +6,9 @@ use super::coalesce::CoalesceCount;
 use super::credential::CredentialCount;
 use super::effect::{EffectCount, KeyCount};
 use super::messages::MessageCount;
-use super::outcome::{ClientCount, EdgeCount, ServiceCount};
 use super::passage::{PassageCount, PoolCount};
 use super::session::SessionCount;
+use super::traffic::{ClientCount, EdgeCount, ServiceCount};
 use crate::scenario::messages::queues;
 use crate::scenario::model::Scenario;
 

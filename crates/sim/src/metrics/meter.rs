@@ -3,8 +3,9 @@
 use hdrhistogram::Histogram;
 use seawall::{FailureKind, Phase, Span, Verdict};
 
-use super::outcome::{EdgeCount, EdgeLatency, ServiceCount};
+use super::outcome::EdgeLatency;
 use super::tally::Tally;
+use super::traffic::{EdgeCount, ServiceCount};
 use super::window::WindowLatency;
 
 /// Calls with this many attempts or more share the last count.

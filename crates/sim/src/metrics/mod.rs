@@ -18,6 +18,7 @@ mod passage;
 mod recorder;
 mod session;
 mod tally;
+mod traffic;
 mod window;
 
 pub use answer::{AnswerCount, Source};
@@ -34,10 +35,9 @@ pub use log::{
 };
 pub use messages::MessageCount;
 pub(crate) use meter::{EdgeMeter, ServiceMeter};
-pub use outcome::{
-    ClientCount, ERRORS, EdgeCount, EdgeLatency, KINDS, Outcome, PHASES, STOPS, ServiceCount,
-};
+pub use outcome::{EdgeLatency, Outcome};
 pub use passage::{LEGS, Leg, PassageCount, PoolCount};
 pub(crate) use recorder::{Recorder, WindowState};
 pub use session::SessionCount;
+pub use traffic::{ClientCount, ERRORS, EdgeCount, KINDS, PHASES, STOPS, ServiceCount};
 pub use window::{EdgeGauge, ServiceGauge, Window, WindowLatency};

@@ -4,7 +4,7 @@ use seawall::Time;
 
 use super::counts::Counts;
 use super::log::Log;
-use super::outcome::{ClientCount, EdgeCount, ServiceCount};
+use super::traffic::{ClientCount, EdgeCount, ServiceCount};
 use super::window::{EdgeGauge, ServiceGauge, Window, WindowLatency};
 
 /// Remembers what had been counted at the instants that matter; everything reported is a difference.

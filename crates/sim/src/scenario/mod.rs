@@ -23,6 +23,7 @@ mod overrides;
 pub mod passage;
 mod places;
 mod policy;
+mod position;
 pub(crate) mod problem;
 mod reach;
 mod repeats;

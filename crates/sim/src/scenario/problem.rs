@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::tree::{At, Position};
+use super::position::{At, Position};
 
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,7 +3,7 @@
 use seawall::Span;
 
 use super::code::Lookup;
-use super::compile::Slot;
+use super::slot::Slot;
 use super::{Block, Compiler, Instr, Pc, Step};
 use crate::scenario::cache::{Cache, OnFailure};
 use crate::scenario::context::Context;

@@ -1,6 +1,6 @@
 //! `choose`: one of several blocks, drawn by weight.
 
-use super::compile::Slot;
+use super::slot::Slot;
 use super::{Block, Compiler, Instr, Pc};
 use crate::scenario::context::Context;
 use crate::scenario::tree::At;

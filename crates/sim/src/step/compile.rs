@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use seawall::Span;
 
+use super::slot::Slot;
 use super::{Code, Instr, Pc, Step};
 use crate::law::Law;
 use crate::scenario::cache::{Cache, Caches};
@@ -52,21 +53,6 @@ struct Pending {
     steps: Vec<Step>,
     slot: Slot,
     last: Instr,
-}
-
-/// Where the address of a nested block goes.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Slot {
-    /// `branches[.0]`.
-    Branch(usize),
-    /// `arms[.0]`.
-    Arm(usize),
-    /// The body of the `Repeat` at `instrs[.0]`.
-    Body(usize),
-    /// `lookups[.0].hit`.
-    Hit(usize),
-    /// `lookups[.0].miss`.
-    Miss(usize),
 }
 
 impl Compiler {

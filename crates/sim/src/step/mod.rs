@@ -17,6 +17,7 @@ mod parallel;
 mod repeat;
 mod respond;
 mod session;
+mod slot;
 mod work;
 
 pub use code::{Code, Instr, Lookup, Pc};

@@ -1,6 +1,6 @@
 //! `parallel`: several blocks side by side.
 
-use super::compile::Slot;
+use super::slot::Slot;
 use super::{Block, Compiler, Instr, Pc};
 
 pub(super) fn compile(branches: &[Block], compiler: &mut Compiler) {

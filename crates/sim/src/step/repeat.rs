@@ -1,6 +1,6 @@
 //! `repeat`: the same block again and again.
 
-use super::compile::Slot;
+use super::slot::Slot;
 use super::{Block, Compiler, Instr, Pc};
 use crate::scenario::written::{Whole, record};
 

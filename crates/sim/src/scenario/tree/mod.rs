@@ -5,8 +5,9 @@ mod node;
 mod toml;
 mod yaml;
 
-pub(crate) use node::{At, Node, Position, Value};
+pub(crate) use node::{Node, Value};
 
+pub(crate) use super::position::{At, Position};
 use super::problem::Problems;
 
 /// The text formats a scenario may be written in.
