@@ -170,7 +170,7 @@ fn keys_that_do_nothing_are_refused() {
 /// Copies that time out while they connect have failed there.
 #[test]
 fn hedged_attempts_fail_in_the_phase_they_are_in() {
-    let policy = "attempt_timeout: 2s, hedge: { max_attempts: 3, delay: 500ms }";
+    let policy = "attempt_timeout: 2s, hedge: { max_attempts: 3, delay: 500ms, on: [ timeout ] }";
     let outcome = run(
         &world("phases: { connect: 60s }", "work: 1s", policy, ""),
         "0",
