@@ -106,7 +106,10 @@ pub(crate) fn prepare(services: &mut [Service], faults: &mut [Fault]) {
             FaultKind::Throttle { service, .. } => (service, None),
             _ => continue,
         };
-        let service = &mut services[service as usize];
+        // One that could not be read is not there, and the reason has been reported.
+        let Some(service) = services.get_mut(service as usize) else {
+            continue;
+        };
         // It takes as long as it takes.
         if let Some(Trouble::Deploy(deployment)) = trouble {
             fault.until = Some(fault.at.after(deployment.lasts(service.replicas)));
