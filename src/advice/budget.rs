@@ -1,6 +1,7 @@
 //! What bounds retries over all calls, or does not.
 
 use seawall::{Budget, FailureKind};
+use sim::scenario::repeats::factor;
 
 use super::facts::{Facts, Hop};
 use super::{Finding, Severity, Trap};
@@ -125,10 +126,7 @@ fn most(hop: &Hop<'_>) -> String {
 }
 
 fn figures(hop: &Hop<'_>) -> Vec<(&'static str, f64)> {
-    let attempts = match hop.most {
-        u32::MAX => f64::INFINITY,
-        n => f64::from(n),
-    };
+    let attempts = factor(hop.most);
     vec![
         ("calls_per_s", hop.calls_per_s),
         ("attempts_per_call", attempts),

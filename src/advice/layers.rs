@@ -1,5 +1,7 @@
 //! Retries of several layers.
 
+use sim::scenario::repeats::factor;
+
 use super::facts::{Facts, Hop};
 use super::{Finding, Severity, Trap};
 use crate::number::plain;
@@ -61,10 +63,7 @@ fn multiplies(facts: &Facts<'_>, site: u32) -> bool {
 }
 
 fn attempts(facts: &Facts<'_>, site: u32) -> f64 {
-    match facts.scenario.most_attempts(site) {
-        u32::MAX => f64::INFINITY,
-        n => f64::from(n),
-    }
+    factor(facts.scenario.most_attempts(site))
 }
 
 fn product(facts: &Facts<'_>, way: &[u32]) -> f64 {

@@ -2,6 +2,7 @@
 
 use seawall::{FailureKind, Span};
 use sim::scenario::model::Discipline;
+use sim::scenario::repeats::factor;
 
 use super::facts::{Facts, Hop};
 use super::{Finding, Severity, Trap};
@@ -130,10 +131,7 @@ fn unbounded(facts: &Facts<'_>) -> Vec<Finding> {
 fn goes_on(facts: &Facts<'_>) -> Vec<Finding> {
     let place =
         |hop: &Hop<'_>| facts.of_service(hop.edge.service as usize, &["honours_cancellation"]);
-    let most = |hop: &Hop<'_>| match hop.most {
-        u32::MAX => f64::INFINITY,
-        n => f64::from(n),
-    };
+    let most = |hop: &Hop<'_>| factor(hop.most);
     let left = facts.hops.iter().filter(|hop| {
         hop.spec.attempt_timeout.is_some()
             && hop.retries_on(FailureKind::Timeout)

@@ -89,8 +89,7 @@ pub(super) fn wrapped(text: &str, width: f64, size: f64, bold: bool, lines: usiz
     if let Some(last) = out.last_mut()
         && cut
     {
-        *last = shortened(&format!("{last} …………"), width, size, bold);
-        *last = format!("{}…", last.trim_end_matches(['…', ' ']));
+        *last = cut_off(last, width, size, bold);
     }
     // A word may be wider than a line.
     out.iter()
@@ -116,10 +115,15 @@ fn balanced(text: &str, width: f64, size: f64, bold: bool, lines: usize) -> Vec<
 /// `text`, or as much of it as fits into `width` with `…` at its end.
 #[must_use]
 pub fn shortened(text: &str, width: f64, size: f64, bold: bool) -> String {
-    let fits = |text: &str| text_width(text, size, bold) * FALLBACK <= width;
-    if fits(text) {
-        return text.into();
+    match text_width(text, size, bold) * FALLBACK <= width {
+        true => text.into(),
+        false => cut_off(text, width, size, bold),
     }
+}
+
+/// As much of `text` as fits into `width` with `…` after it.
+fn cut_off(text: &str, width: f64, size: f64, bold: bool) -> String {
+    let fits = |text: &str| text_width(text, size, bold) * FALLBACK <= width;
     let mut kept = text.to_string();
     while !kept.is_empty() && !fits(&format!("{kept}…")) {
         kept.pop();

@@ -192,6 +192,16 @@ impl<T> std::ops::IndexMut<Id<T>> for Arena<T> {
     }
 }
 
+/// What is kept beside an arena for one id, in a table by slot: made with `new` when the table first gets that far.
+#[inline]
+pub(crate) fn beside<T, N>(table: &mut Vec<N>, id: Id<T>, new: impl Fn() -> N) -> &mut N {
+    let slot = id.slot();
+    if table.len() <= slot {
+        table.resize_with(slot + 1, new);
+    }
+    &mut table[slot]
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;

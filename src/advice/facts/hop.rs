@@ -3,6 +3,7 @@
 use seawall::{Budget, BudgetEvent, FailureKind, FailureSet, Span, Spec};
 use sim::scenario::Topology;
 use sim::scenario::model::{Caller, Edge, Scenario, Service};
+use sim::scenario::repeats::factor;
 
 use super::program::Rates;
 use super::shorter;
@@ -153,12 +154,8 @@ pub(super) fn sustained_attempts(scenario: &Scenario, calls: &Rates, site: u32) 
     let index = scenario.sites[site as usize].edge;
     let edge = scenario.edges[index as usize];
     let spec = scenario.spec(site);
-    let attempts = match scenario.most_attempts(site) {
-        1 => return 1.0,
-        u32::MAX => f64::INFINITY,
-        n => f64::from(n),
-    };
-    if spec.breaker.is_some() {
+    let attempts = factor(scenario.most_attempts(site));
+    if attempts == 1.0 || spec.breaker.is_some() {
         return 1.0;
     }
     let processes = scenario.processes(edge.caller);

@@ -26,7 +26,7 @@ mod policy;
 mod position;
 pub(crate) mod problem;
 mod reach;
-mod repeats;
+pub mod repeats;
 pub(crate) mod run;
 pub mod sessions;
 mod topology;

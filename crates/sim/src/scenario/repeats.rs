@@ -6,6 +6,15 @@ use super::effects::{InProgress, Say};
 use super::lifecycle::Trouble;
 use super::model::{FaultKind, Scenario};
 
+/// A number of attempts as a factor: `u32::MAX`, which is without limit, is infinite.
+#[must_use]
+pub fn factor(attempts: u32) -> f64 {
+    match attempts {
+        u32::MAX => f64::INFINITY,
+        n => f64::from(n),
+    }
+}
+
 impl Scenario {
     /// What the policy of a call site does.
     #[must_use]

@@ -4,6 +4,7 @@ use seawall::Span;
 
 use super::model::{Caller, Edge, Scenario};
 use super::reach::Reach;
+use super::repeats::factor;
 use crate::step::{Instr, Lookup, Pc};
 
 /// Bounds that hold whatever happens during a run.
@@ -74,10 +75,7 @@ impl Work<'_> {
         }
         let call = self.scenario.sites[site as usize];
         let Edge { service, .. } = self.scenario.edges[call.edge as usize];
-        let attempts = match self.scenario.most_attempts(site) {
-            u32::MAX => f64::INFINITY,
-            limit => f64::from(limit),
-        };
+        let attempts = factor(self.scenario.most_attempts(site));
         let service = service as usize;
         let entry = self.scenario.services[service].operations[call.operation as usize].entry;
         let mut caused = self.block(entry);

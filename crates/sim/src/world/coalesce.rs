@@ -7,6 +7,7 @@ use seawall::{Entropy, Stopped, Verdict};
 use super::index::Index;
 use super::task::What;
 use super::{TaskId, World};
+use crate::arena::beside;
 use crate::event::Event;
 use crate::metrics::CoalesceCount;
 use crate::rng::{Purpose, Stream};
@@ -139,12 +140,8 @@ impl World {
             return true;
         }
         count.made += 1;
-        let slot = id.slot();
-        flights.insert(key, slot as u32);
-        if state.led.len() <= slot {
-            state.led.resize(slot + 1, None);
-        }
-        state.led[slot] = Some(Flight {
+        flights.insert(key, id.slot() as u32);
+        *beside(&mut state.led, id, || None) = Some(Flight {
             leader: id,
             rule,
             key,

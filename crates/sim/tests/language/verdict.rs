@@ -409,26 +409,27 @@ faults: [ { at: 120s, for: 10s, outage: api } ]
 /// Nobody knows what would have come.
 #[test]
 fn what_was_cut_short_is_neither_healthy_nor_recovered() {
-    let scenario = yaml(
-        "
-version: 1
-run: { duration: 100s, window: 1s }
-clients: { a: { arrivals: { poisson: 1000/s }, calls: [ b ] } }
-services: { b: { work: 1ms } }
-faults: [ { at: 20s, for: 10s, slow: { service: b, factor: 2 } } ]
-",
-    );
+    let scenario = world(OPEN, FAULT);
     for (good, whole) in [
         (
             &(|_: u64| (1000u64, 1000u64)) as &dyn Fn(u64) -> (u64, u64),
             "healthy",
         ),
         (
-            &|second: u64| (1000, if (20..40).contains(&second) { 0 } else { 1000 }),
+            &|second: u64| {
+                (
+                    1000,
+                    if (120..140).contains(&second) {
+                        0
+                    } else {
+                        1000
+                    },
+                )
+            },
             "recovered",
         ),
         (
-            &|second: u64| (1000, if second >= 20 { 0 } else { 1000 }),
+            &|second: u64| (1000, if second >= 120 { 0 } else { 1000 }),
             "metastable",
         ),
     ] {

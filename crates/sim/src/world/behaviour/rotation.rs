@@ -70,16 +70,16 @@ impl ServiceState {
         if behaviour.keeps {
             return Err(Admission::Kept);
         }
-        let rotation = std::mem::take(&mut behaviour.rotation);
-        let picked = match rotation.len() {
+        let picked = match job.replica {
+            NOWHERE => self.with_rotation(|state, rotation| match rotation? {
+                [] => None,
+                [one] => Some(*one),
+                all => Some(state.pick_among(all.len() as u32, all)),
+            }),
             // Its caller has chosen already.
-            _ if job.replica != NOWHERE => Some(job.replica),
-            0 => None,
-            1 => Some(rotation[0]),
-            n => Some(self.pick_among(n as u32, &rotation)),
+            chosen => Some(chosen),
         };
         let behaviour = self.behaviour.as_mut().expect("as above");
-        behaviour.rotation = rotation;
         let picked = picked.filter(|&n| behaviour.replicas[n as usize].up);
         let Some(replica) = picked else {
             let refused = FailureKind::ConnectRefused.into();

@@ -5,6 +5,7 @@ use seawall::FailureKind;
 use super::super::task::What;
 use super::super::{TaskId, World};
 use super::{CacheState, IN_USE};
+use crate::arena::beside;
 use crate::event::Event;
 use crate::scenario::cache::OnFailure;
 
@@ -90,15 +91,11 @@ impl World {
     /// A task goes for something.
     pub(super) fn leads(&mut self, id: TaskId, cache: u32, key: u64) {
         let state = self.caches.as_deref_mut().expect(IN_USE);
-        let slot = id.slot();
-        if state.leads.len() <= slot {
-            state.leads.resize(slot + 1, None);
-        }
         if state.rules.all[cache as usize].coalesce {
             let step = &mut state.steps[cache as usize];
-            step.flights.insert(key, slot as u32);
+            step.flights.insert(key, id.slot() as u32);
         }
-        state.leads[slot] = Some(Lead {
+        *beside(&mut state.leads, id, || None) = Some(Lead {
             task: id,
             cache,
             key,

@@ -2,7 +2,7 @@
 
 use super::EffectsState;
 use super::intent::IntentId;
-use crate::arena::Id;
+use crate::arena::{Id, beside};
 use crate::world::{MessageId, TaskId};
 
 /// What is known of a message besides its place in the queue.
@@ -53,10 +53,6 @@ impl EffectsState {
     }
 
     fn message(&mut self, id: MessageId) -> &mut MessageNote {
-        let slot = id.slot();
-        while self.messages.len() <= slot {
-            self.messages.push(MessageNote::NONE);
-        }
-        &mut self.messages[slot]
+        beside(&mut self.messages, id, || MessageNote::NONE)
     }
 }

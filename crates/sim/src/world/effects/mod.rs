@@ -18,7 +18,7 @@ use std::sync::Arc;
 use seawall::{Failure, Reply};
 
 use super::TaskId;
-use crate::arena::Id;
+use crate::arena::{Id, beside};
 use crate::metrics::{By, EffectCount, KeyCount};
 use crate::scenario::effects::Effects;
 use crate::scenario::model::Scenario;
@@ -204,21 +204,12 @@ impl EffectsState {
     }
 
     fn call(&mut self, id: TaskId) -> &mut CallNote {
-        note(&mut self.calls, id, || CallNote::NONE)
+        beside(&mut self.calls, id, || CallNote::NONE)
     }
 
     fn job(&mut self, id: TaskId) -> &mut JobNote {
-        note(&mut self.jobs, id, JobNote::new)
+        beside(&mut self.jobs, id, JobNote::new)
     }
-}
-
-/// The note of a task, made on first use of its slot.
-fn note<T>(notes: &mut Vec<T>, id: TaskId, new: impl Fn() -> T) -> &mut T {
-    let slot = id.slot();
-    while notes.len() <= slot {
-        notes.push(new());
-    }
-    &mut notes[slot]
 }
 
 /// Adds one to the count of `what` in a short list; gives the count before.

@@ -1,7 +1,7 @@
 //! Consumers that fetch messages.
 
 use super::{Delivery, IN_USE, MessageId, MessagesState};
-use crate::arena::Id;
+use crate::arena::{Id, beside};
 use crate::event::{Event, Pair};
 use crate::queue::Rank;
 use crate::scenario::messages::Receipt;
@@ -108,16 +108,13 @@ impl World {
 impl MessagesState {
     /// A delivery of a message begins.
     fn begin(&mut self, id: MessageId, task: TaskId, queue: u32) {
-        let slot = task.slot();
-        while self.deliveries.len() <= slot {
-            self.deliveries.push(Delivery {
-                queue,
-                message: Id::NONE,
-                before: Id::NONE,
-            });
-        }
         let before = std::mem::replace(&mut self.all[id].latest, task);
-        self.deliveries[slot] = Delivery {
+        let nobody = || Delivery {
+            queue,
+            message: Id::NONE,
+            before: Id::NONE,
+        };
+        *beside(&mut self.deliveries, task, nobody) = Delivery {
             queue,
             message: id,
             before,

@@ -19,7 +19,7 @@ use super::credential::Issue;
 use super::pool::{ConnId, Pools};
 use super::site::Way;
 use super::{TaskId, World};
-use crate::arena::{Arena, Id};
+use crate::arena::{Arena, Id, beside};
 use crate::event::Event;
 use crate::metrics::{Leg, PassageCount};
 use crate::queue::EventQueue;
@@ -165,18 +165,14 @@ impl PassageState {
     }
 
     fn begin(&mut self, trip: Trip) -> TripId {
-        let caller = trip.caller.slot();
-        if self.of_call.len() <= caller {
-            self.of_call.resize(caller + 1, Id::NONE);
-        }
-        let next = self.of_call[caller];
+        let next = *beside(&mut self.of_call, trip.caller, || Id::NONE);
         // Those of an earlier call of this slot are over.
         let next = match self.trips.get(next) {
             Some(other) if other.caller == trip.caller => next,
             _ => Id::NONE,
         };
         let id = self.trips.insert(|| Trip { next, ..trip });
-        self.of_call[caller] = id;
+        self.of_call[trip.caller.slot()] = id;
         self.is_job_of(trip.job, id);
         let count = &mut self.count[trip.subject as usize];
         count.begun += 1;
@@ -184,11 +180,7 @@ impl PassageState {
     }
 
     fn is_job_of(&mut self, job: TaskId, trip: TripId) {
-        let slot = job.slot();
-        if self.of_job.len() <= slot {
-            self.of_job.resize(slot + 1, Id::NONE);
-        }
-        self.of_job[slot] = trip;
+        *beside(&mut self.of_job, job, || Id::NONE) = trip;
     }
 
     /// Takes a trip out of the list of its call.

@@ -3,6 +3,7 @@
 use seawall::{FailureKind, Time};
 
 use super::{Held, IN_USE, Offer};
+use crate::arena::beside;
 use crate::event::Event;
 use crate::queue::Rank;
 use crate::world::task::What;
@@ -36,11 +37,7 @@ impl World {
         let list = &mut of.held[replica as usize];
         list.push(id);
         let place = list.len() as u32 - 1;
-        let slot = id.slot();
-        if state.held.len() <= slot {
-            state.held.resize(slot + 1, Held::NONE);
-        }
-        state.held[slot] = Held {
+        *beside(&mut state.held, id, || Held::NONE) = Held {
             task: id,
             session,
             replica,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use seawall::Time;
 
 use super::{TaskId, World};
-use crate::arena::Id;
+use crate::arena::{Id, beside};
 use crate::metrics::{Level, SessionCount};
 use crate::scenario::model::Scenario;
 use crate::scenario::sessions::Sessions;
@@ -34,11 +34,7 @@ impl Offer {
 
     /// Writes down an offer at the slot of whose it is.
     fn note(self, offers: &mut Vec<Offer>) {
-        let slot = self.of.slot();
-        if offers.len() <= slot {
-            offers.resize(slot + 1, Offer::NONE);
-        }
-        offers[slot] = self;
+        *beside(offers, self.of, || Offer::NONE) = self;
     }
 
     /// That of a task, which is used up by taking it.
